@@ -1,0 +1,55 @@
+#!/usr/bin/env python3
+"""Turns .sql files into one C header of string literals.
+
+embed.py statements OUT PREFIX FILE...   enum PREFIX_NAME + `static const struct pg_stmt prefix_statements[]`
+embed.py migrations OUT FILE...          `static const struct migration migrations[]` with number, name and sha256
+"""
+import hashlib
+import os
+import re
+import sys
+
+
+def literal(data):
+    lines = []
+    for line in data.decode("utf-8").splitlines(keepends=True):
+        escaped = line.replace("\\", "\\\\").replace('"', '\\"').replace("\t", "\\t").replace("\n", "\\n")
+        lines.append('    "' + escaped + '"')
+    return "\n".join(lines) or '    ""'
+
+
+def stem(path):
+    return os.path.splitext(os.path.basename(path))[0]
+
+
+def statements(out, prefix, paths):
+    names = [stem(p) for p in paths]
+    body = ["#pragma once", '#include "common/pg/pg.h"', "", "enum {"]
+    body += ["    %s_%s," % (prefix.upper(), n.upper()) for n in names]
+    body += ["    %s_COUNT" % prefix.upper(), "};", ""]
+    body.append("static const struct pg_stmt %s_statements[] = {" % prefix.lower())
+    for name, path in zip(names, paths):
+        with open(path, "rb") as f:
+            body.append('    {"%s_%s",\n%s},' % (prefix.lower(), name, literal(f.read())))
+    body.append("};")
+    with open(out, "w") as f:
+        f.write("\n".join(body) + "\n")
+
+
+def migrations(out, paths):
+    body = ["#pragma once", '#include "migrations/migration.h"', "", "static const struct migration migrations[] = {"]
+    for path in paths:
+        number, name = re.fullmatch(r"(\d{4})_(\w+)", stem(path)).groups()
+        with open(path, "rb") as f:
+            data = f.read()
+        digest = hashlib.sha256(data).hexdigest()
+        body.append('    {%d, "%s", "%s",\n%s},' % (int(number), name, digest, literal(data)))
+    body.append("};")
+    with open(out, "w") as f:
+        f.write("\n".join(body) + "\n")
+
+
+if sys.argv[1] == "statements":
+    statements(sys.argv[2], sys.argv[3], sys.argv[4:])
+else:
+    migrations(sys.argv[2], sys.argv[3:])
