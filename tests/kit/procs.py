@@ -1,0 +1,199 @@
+"""Processes, scratch folders and ports of the tests; everything started here ends with the test run.
+
+Each process is started through `setpriv --pdeathsig KILL`, so that it dies even when the runner is killed
+with -9. The kernel ties that signal to the thread that forked, hence the one starter thread that lives as
+long as the runner."""
+import atexit
+import concurrent.futures
+import os
+import random
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+
+ROOT = os.path.realpath(os.path.join(os.path.dirname(__file__), "..", ".."))
+SHARED = os.path.realpath(os.path.join(ROOT, "..", "shared"))
+
+_starter = concurrent.futures.ThreadPoolExecutor(max_workers=1, thread_name_prefix="starter")
+_live = []
+_scratch = []
+_ports_used = set()
+
+SANITIZER_MARKS = ("ERROR: AddressSanitizer", "ERROR: LeakSanitizer", "runtime error:", "AddressSanitizer:DEADLYSIGNAL")
+
+
+def scratch(prefix="pawl-"):
+    """A temporary folder that any user may enter (PostgreSQL runs as another one); removed at exit."""
+    path = tempfile.mkdtemp(prefix=prefix, dir=os.environ.get("PAWL_TEST_TMP", "/tmp"))
+    os.chmod(path, 0o755)
+    _scratch.append(path)
+    return path
+
+
+def free_ports(n=1):
+    """The first of n neighbouring free TCP ports below the ephemeral range; never the same twice in a run."""
+    for _ in range(1000):
+        base = random.randrange(15000, 32000 - n)
+        block = range(base, base + n)
+        if not _ports_used.isdisjoint(block):
+            continue
+        try:
+            for port in block:
+                with socket.socket() as s:
+                    s.bind(("127.0.0.1", port))
+        except OSError:
+            continue
+        _ports_used.update(block)
+        return base
+    raise RuntimeError("no free ports found")
+
+
+def eventually(check, timeout=10.0, what=None, every=0.02):
+    """Calls check() until it is true and returns its value; AssertionError after timeout seconds."""
+    end = time.monotonic() + timeout
+    while True:
+        value = check()
+        if value:
+            return value
+        if time.monotonic() > end:
+            raise AssertionError(f"not within {timeout} s: {what or getattr(check, '__doc__', None) or 'condition'}; last value {value!r}")
+        time.sleep(every)
+
+
+class Proc:
+    """One child process in a process group of its own; stdout and stderr go to one file."""
+
+    def __init__(self, name, argv, env=None, cwd=None, user=None):
+        self.name, self.argv = name, argv
+        self.log_path = os.path.join(scratch("pawl-log-"), name + ".log")
+        pre = ["setpriv", "--pdeathsig", "KILL"]
+        if user and os.getuid() == 0:
+            pre += ["--reuid", user, "--regid", user, "--clear-groups"]
+        self._log = open(self.log_path, "ab")
+        self.popen = _starter.submit(
+            subprocess.Popen, pre + ["--"] + argv, env=env, cwd=cwd, stdin=subprocess.DEVNULL, stdout=self._log,
+            stderr=subprocess.STDOUT, start_new_session=True).result()
+        _live.append(self)
+
+    @property
+    def pid(self):
+        return self.popen.pid
+
+    def alive(self):
+        return self.popen.poll() is None
+
+    def output(self):
+        with open(self.log_path, encoding="utf-8", errors="replace") as f:
+            return f.read()
+
+    def tail(self, lines=25):
+        return "\n".join(self.output().splitlines()[-lines:])
+
+    def tree(self):
+        """The pids of the process and of all its descendants."""
+        parents = {}
+        for entry in os.listdir("/proc"):
+            if entry.isdigit():
+                try:
+                    with open(f"/proc/{entry}/stat") as f:
+                        parents.setdefault(int(f.read().rsplit(")", 1)[1].split()[1]), []).append(int(entry))
+                except (OSError, IndexError):
+                    continue
+        found, todo = [], [self.pid]
+        while todo:
+            pid = todo.pop()
+            found.append(pid)
+            todo += parents.get(pid, [])
+        return found
+
+    def signal(self, sig):
+        if self.alive():
+            os.kill(self.pid, sig)
+
+    def signal_tree(self, sig):
+        for pid in self.tree() if self.alive() else []:
+            try:
+                os.kill(pid, sig)
+            except ProcessLookupError:
+                pass
+
+    def sigterm(self):
+        self.signal(signal.SIGTERM)
+
+    def freeze(self):
+        """SIGSTOP to the process and its descendants; returns when they have stopped."""
+        self.signal_tree(signal.SIGSTOP)
+        eventually(self.frozen, 5, f"{self.name} stops")
+
+    def thaw(self):
+        self.signal_tree(signal.SIGCONT)
+
+    def frozen(self):
+        """True once the process itself is stopped, be it by freeze() or by a fault label that stops it."""
+        try:
+            with open(f"/proc/{self.pid}/stat") as f:
+                return f.read().rsplit(")", 1)[1].split()[0] in ("T", "t")
+        except OSError:
+            return False
+
+    def kill9(self):
+        """SIGKILL to the process and its descendants; returns when all of them are gone."""
+        pids = self.tree() if self.alive() else []
+        for pid in pids:
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        self.popen.wait(10)
+        for pid in pids[1:]:
+            eventually(lambda p=pid: not os.path.exists(f"/proc/{p}") or _zombie(p), 10, f"pid {pid} is gone")
+        self._log.close()
+
+    def wait(self, timeout=10):
+        """Exit status; AssertionError when the process still runs after timeout seconds."""
+        try:
+            return self.popen.wait(timeout)
+        except subprocess.TimeoutExpired:
+            raise AssertionError(f"{self.name} did not end within {timeout} s:\n{self.tail()}") from None
+
+    def sanitizer_report(self):
+        """The report of ASan, LSan or UBSan in the output, or None."""
+        text = self.output()
+        at = [text.find(mark) for mark in SANITIZER_MARKS if mark in text]
+        return text[max(0, min(at) - 200):min(at) + 4000] if at else None
+
+
+def _zombie(pid):
+    try:
+        with open(f"/proc/{pid}/stat") as f:
+            return f.read().rsplit(")", 1)[1].split()[0] == "Z"
+    except OSError:
+        return True
+
+
+def marks():
+    """A position in the list of live processes and folders, for end_since()."""
+    return len(_live), len(_scratch)
+
+
+def end_since(mark):
+    """Kills every process and removes every folder made since mark (keeps them with PAWL_TEST_KEEP)."""
+    for proc in reversed(_live[mark[0]:]):
+        if proc.alive():
+            proc.signal_tree(signal.SIGCONT)
+            proc.kill9()
+    del _live[mark[0]:]
+    if not os.environ.get("PAWL_TEST_KEEP"):
+        for path in _scratch[mark[1]:]:
+            shutil.rmtree(path, ignore_errors=True)
+    del _scratch[mark[1]:]
+
+
+def processes():
+    return list(_live)
+
+
+atexit.register(end_since, (0, 0))
