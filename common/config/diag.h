@@ -1,0 +1,32 @@
+// diag.h: findings about a configuration, all at once: `file:line:col: error: text [code]`, source
+// line and caret.
+#pragma once
+#include "common/text.h"
+
+enum diag_level {
+    DIAG_ERROR,
+    DIAG_WARNING,
+    DIAG_INACTIVE
+}; // DIAG_INACTIVE: valid, but not active yet
+
+struct diag_row {
+    enum diag_level level;
+    char *file;       // may be NULL
+    int line, column; // 1-based; 0 = the file as a whole
+    int span;         // length of the marked token, for the caret line
+    char *text;
+    char *code;        // short and stable: "enum", "duplicate-key"
+    char *source_line; // copy of the line, or NULL
+};
+
+struct diag {
+    struct diag_row *rows;
+    size_t n, errors, warnings, inactive;
+};
+
+void diag_fini(struct diag *diag);                            // zeroed is fine
+void diag_add(struct diag *diag, const struct diag_row *row); // copies all
+// GCC shape with source line and caret; one row a finding, sorted by file, line, column.
+void diag_print(const struct diag *diag, struct text *out);
+void diag_json(
+        const struct diag *diag, struct text *out); // {"errors":n,"warnings":n,"findings":[..]}

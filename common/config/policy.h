@@ -1,0 +1,240 @@
+// policy.h: what the admin decided, as plain read-only structs: sources, the orders' flow,
+// channels, messages, limits.
+//
+// A policy is made from texts (the files of `pawl policy apply`, or the rows of one version in the
+// database), checked whole, and never changed afterwards; processes share it by reference
+// (policy_ref/policy_unref, atomic).
+#pragma once
+#include "common/config/diag.h"
+#include "common/err.h"
+
+// Numbers that are stored: never renumber.
+enum channel_kind {
+    CHANNEL_NONE = 0,
+    CHANNEL_EMAIL = 1,
+    CHANNEL_SMS = 2,
+    CHANNEL_PUSH = 3,
+    CHANNEL_COUNT = 4
+};
+enum delivery_order { AT_MOST_ONCE = 1, AT_LEAST_ONCE = 2 };
+enum priority { PRIORITY_HIGH = 0, PRIORITY_NORMAL = 1, PRIORITY_LOW = 2, PRIORITY_COUNT = 3 };
+
+const char *channel_name(enum channel_kind kind); // "email"; "none" for what is not a channel
+enum channel_kind channel_by_name(const char *name);
+
+// A lane is what a claim asks for: channel x priority, as one stored number.
+static inline int lane_of(enum channel_kind channel, enum priority priority)
+{
+    return (int)channel * 10 + (int)priority;
+}
+
+// One live secret: the file `credential` in the credentials directory.
+struct secret {
+    char *credential;
+    int64_t from, until; // unix seconds; 0 = no bound. `until: 2026-12-31` lasts to the end of that
+                         // UTC day
+    char *note;
+    struct slice value; // bytes of the file without one trailing line end; empty until
+                        // secrets_load(); wiped on free
+};
+
+// One named JSON pointer, e.g. contact.email -> /customer/email.
+struct field {
+    char *name;
+    char *pointer;
+};
+
+// What one event type of a source means.
+struct event_rule {
+    char *type;
+    char *order; // JSON pointer of the order's id; NULL for a notify-only rule
+    int to;      // index into flow.states, -1 when decided `by` a value or for a notify-only rule
+    char *by;    // JSON pointer of the deciding value; NULL unless `to: {by, map}`
+    struct map_entry { // value -> state
+        char *value;
+        int to; // index into flow.states
+    } * map;
+    size_t n_map;
+    char *sequence; // JSON pointer of a rising integer, or NULL
+    int notify;     // index into messages, -1 = none
+    struct field *contact;
+    size_t n_contact; // id email phone push locale timezone
+    struct field *data;
+    size_t n_data;
+};
+
+// `scheme: custom`, as the admin wrote it.
+struct custom_verify {
+    char *signature_header, *signature_prefix; // prefix "" when there is none
+    char *encoding;                            // hex | base64
+    char *timestamp_header;                    // NULL = no timestamp
+    char *timestamp_unit;                      // seconds | milliseconds
+    int64_t tolerance_s;
+    char *signed_form; // "{timestamp}.{body}", checked: only {timestamp} {body} {id} and literals
+    char *algorithm;   // hmac-sha256 | hmac-sha1 | hmac-sha512
+};
+
+struct source {
+    char *name;
+    int id; // stored number, given by names_bind()
+    char *scheme;
+    bool active; // false: its scheme does not run yet
+    struct secret *secrets;
+    size_t n_secrets;
+    struct custom_verify *verify; // scheme custom only
+    char *id_ptr, *type_ptr,
+            *time_ptr;         // JSON pointers: scheme custom, else NULL = the scheme's own
+    char **fingerprint_ignore; // JSON pointers of members that change between tries
+    size_t n_fingerprint_ignore;
+    size_t body_max;  // bytes; 0 = the host's
+    double rate;      // requests a second; 0 = unlimited (not active yet)
+    char *public_url; // or NULL
+    char *receipts;   // channel name, or NULL (not active yet)
+    struct event_rule *events;
+    size_t n_events;
+};
+
+struct state {
+    char *name;
+    int id;      // stored number, given by names_bind()
+    bool create; // an event to this state may create an unknown order
+};
+
+// The orders' flow: path states come first, in their order, then the ones aside.
+struct flow {
+    struct state *states;
+    size_t n_states, n_path;
+    bool *may; // may[from * n_states + to]: a direct step is allowed
+    int64_t park_s;
+};
+
+enum driver { DRIVER_SMTP = 1, DRIVER_OTHER = 2 }; // DRIVER_OTHER: known by name, does not run yet
+
+struct provider {
+    char *driver_name;
+    enum driver driver;
+    char *url, *user; // smtp: smtp:// (plain, loopback only, or STARTTLS demanded) or smtps://
+    struct secret password; // credential NULL = none
+    bool starttls;          // `tls: starttls|none|implicit`; implicit follows from smtps://
+    bool plain;             // no TLS: only allowed for loopback
+    char *ca;               // file with the CA certificates, or NULL = the system's
+};
+
+struct channel {
+    enum channel_kind kind;
+    bool configured, active; // active: at least its first provider runs
+    char *from;
+    double rate; // a second; 0 = unlimited (not active yet)
+    struct provider *providers;
+    size_t n_providers;
+};
+
+struct step {
+    enum channel_kind channel;
+    int64_t after_s; // 0 = at once
+    char *unless;    // "accepted(push)" or NULL; with after: not active yet
+    bool active;     // false: this step makes no delivery and is counted
+};
+
+struct cap {
+    int most;
+    int64_t in_s;
+    char *per;     // recipient | order
+    bool across;   // across: channels
+    bool withhold; // then: withhold (else defer)
+};
+
+struct message {
+    char *name;
+    int id; // stored number, given by names_bind()
+    char *about;
+    int when;   // index into flow.states; -1 = only by `notify`
+    char *once; // Mustache source of the once key
+    enum delivery_order delivery;
+    struct step *steps;
+    size_t n_steps;
+    char *collapse;   // Mustache source or NULL (not active yet)
+    int64_t *wait_ms; // the retry ladder; its last rung repeats until `for`
+    size_t n_wait;
+    int jitter_percent;
+    int64_t retry_for_s; // 0 = no retry
+    int64_t expires_s;   // 0 = never
+    enum priority priority;
+    struct cap *caps; // not active yet
+    size_t n_caps;
+    char *quiet_from, *quiet_to; // "21:00" or NULL (not active yet)
+    int64_t quiet_drop_after_s;
+    bool exempt;
+};
+
+// One text a policy is made of. path is as given, for messages; for templates relative:
+// "payment-receipt/email.en.text.mustache".
+struct policy_text {
+    char *path;
+    char *body;
+    size_t len;
+};
+
+struct policy {
+    int refs;
+    int version; // 0 = not stored
+    char sha256[65];
+    char *timezone, *locale;
+    int64_t keep_keys_s, keep_bodies_s;
+    struct source *sources;
+    size_t n_sources;
+    struct flow flow;
+    struct channel channels[CHANNEL_COUNT]; // by enum channel_kind
+    struct message *messages;
+    size_t n_messages;
+    struct cap *limits;
+    size_t n_limits;
+    struct policy_text *files, *templates;
+    size_t n_files, n_templates;
+};
+
+// What the programs around know and the checker needs; all may be NULL.
+struct policy_known {
+    // Does this scheme exist (in the catalogue of 60), and does it run in this version?
+    bool (*scheme)(const char *name, bool *ret_active);
+    // Checks a Mustache source; false + err (with "line:col: why"). Used for once, collapse and
+    // every template.
+    bool (*template_ok)(const char *src, size_t len, struct err *err);
+};
+
+// Makes a policy of texts it copies. All findings go to diag (errors, warnings, and `not active
+// yet` notes); NULL when there was an error among them. Free with policy_unref().
+MUST_CHECK struct policy *policy_new(const struct policy_text *files, size_t n_files,
+        const struct policy_text *templates, size_t n_templates, const struct policy_known *known,
+        struct diag *diag);
+struct policy *policy_ref(struct policy *policy);
+void policy_unref(struct policy *policy); // NULL is fine
+
+// Finds by name; NULL when there is none.
+const struct source *policy_source(const struct policy *policy, struct slice name);
+const struct event_rule *source_rule(const struct source *source, struct slice type);
+const struct message *policy_message_by_id(const struct policy *policy, int id);
+const struct source *policy_source_by_id(const struct policy *policy, int id);
+int flow_state_by_id(const struct flow *flow, int id); // index, -1 when none
+
+// Reads the files that the host file names (globs) relative to base_dir, and all `*.mustache` below
+// templates_dir.
+MUST_CHECK bool policy_read_files(const char *base_dir, char *const *patterns, size_t n_patterns,
+        struct policy_text **ret_files, size_t *ret_n, struct err *err);
+MUST_CHECK bool policy_read_templates(
+        const char *dir, struct policy_text **ret_texts, size_t *ret_n, struct err *err);
+void policy_texts_free(struct policy_text *texts, size_t n);
+
+// Stored numbers of names: the rows of pawl.names (kind, id, name). Every source, state and message
+// of the policy must be bound before it is used with the database; false names the first that is
+// not.
+enum name_kind { NAME_SOURCE = 1, NAME_STATE = 2, NAME_MESSAGE = 3 };
+void policy_bind(struct policy *policy, enum name_kind kind, const char *name, int id);
+MUST_CHECK bool policy_bound(const struct policy *policy, struct err *err);
+
+// Loads the secrets of all sources (receiver) or of all channels (dispatcher) from dir. A missing
+// or empty file, or one that others can read, is an error naming the file and the source.
+// secret_reload is done by loading a new policy.
+enum secrets_of { SECRETS_OF_SOURCES = 1, SECRETS_OF_CHANNELS = 2 };
+MUST_CHECK bool secrets_load(
+        struct policy *policy, const char *dir, enum secrets_of which, struct diag *diag);

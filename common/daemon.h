@@ -1,0 +1,29 @@
+// daemon.h: what a long-running process needs of its surroundings: signals, readiness, systemd's
+// sockets.
+#pragma once
+#include "common/base.h"
+
+// Blocks SIGTERM, SIGINT, SIGHUP in all threads started later and ignores SIGPIPE. Call first in
+// main.
+void daemon_block_signals(void);
+
+// A file descriptor (signalfd) that becomes readable with the next of them. daemon_read_signal
+// returns its number, 0 = none.
+int daemon_signal_fd(void);
+int daemon_read_signal(int fd);
+
+// sd_notify without libsystemd: "READY=1", "STOPPING=1", "RELOADING=1", "STATUS=..", "WATCHDOG=1".
+// No-op without NOTIFY_SOCKET. Source: systemd's sd_notify(3).
+void daemon_notify(const char *state);
+
+// Inherited listening sockets (LISTEN_FDS/LISTEN_PID, sd_listen_fds(3)): how many, the first is
+// fd 3. 0 when none.
+int daemon_listen_fds(void);
+
+// Binds and listens on "address:port" ("[::1]:0" allowed); returns the fd or -1 with err. *ret_port
+// = the bound port.
+struct err;
+int daemon_listen(const char *address, int *ret_port, struct err *err);
+
+// This process is killed when its parent goes away (PR_SET_PDEATHSIG); used below `pawl up`.
+void daemon_die_with_parent(int signal);

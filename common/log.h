@@ -1,0 +1,37 @@
+// log.h: one structured line an event on stderr: JSON, or text when log.format says so.
+#pragma once
+#include "common/base.h"
+
+enum log_level { LOG_LVL_ERROR, LOG_LVL_WARNING, LOG_LVL_INFO, LOG_LVL_DEBUG };
+
+struct log_field {
+    const char *name;
+    enum { LOG_STR, LOG_SLICE, LOG_INT } type;
+    const char *str;
+    struct slice slice;
+    int64_t num;
+};
+#define L_STR(n, v)                                                                                \
+    {                                                                                              \
+        .name = (n), .type = LOG_STR, .str = (v)                                                   \
+    }
+#define L_SLICE(n, v)                                                                              \
+    {                                                                                              \
+        .name = (n), .type = LOG_SLICE, .slice = (v)                                               \
+    }
+#define L_INT(n, v)                                                                                \
+    {                                                                                              \
+        .name = (n), .type = LOG_INT, .num = (v)                                                   \
+    }
+
+void log_init(const char *component, bool json, enum log_level level);
+
+// event is stable ("inbox.duplicate"), msg is for people. Never bodies, secrets or whole addresses.
+// Repeats of one event beyond 10 a second are dropped and counted in the next one's "suppressed".
+// Thread-safe; at most 4 KiB a line.
+void log_fields(enum log_level level, const char *event, const char *msg,
+        const struct log_field *fields, size_t n);
+#define LOG(level, event, msg, ...)                                                                \
+    log_fields(LOG_LVL_##level, (event), (msg), (const struct log_field[]){__VA_ARGS__},           \
+            sizeof((const struct log_field[]){__VA_ARGS__}) / sizeof(struct log_field))
+#define LOG0(level, event, msg) log_fields(LOG_LVL_##level, (event), (msg), NULL, 0)

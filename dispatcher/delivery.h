@@ -1,0 +1,83 @@
+// delivery.h: what travels through the dispatcher: one delivery that was claimed, its content, and
+// how a try ended.
+#pragma once
+#include "common/config/policy.h"
+#include "common/keys.h"
+
+// Where a delivery stands. Stored numbers: never renumber. Up to DELIVERY_WIRE it has no end yet.
+enum delivery_state {
+    DELIVERY_DUE = 0,
+    DELIVERY_WIRE = 1, // claimed: bytes may be on the wire
+    DELIVERY_ACCEPTED = 2,
+    DELIVERY_REFUSED = 3,
+    DELIVERY_EXPIRED = 4,
+    DELIVERY_WITHHELD = 5,
+    DELIVERY_SUPERSEDED = 6,
+    DELIVERY_CANCELLED = 7,
+    DELIVERY_DEAD = 8,
+    DELIVERY_UNKNOWN = 9,
+    DELIVERY_DELIVERED = 10,
+    DELIVERY_BOUNCED = 11,
+    DELIVERY_COMPLAINED = 12,
+};
+const char *delivery_state_name(enum delivery_state state);
+
+// How one try ended. Stored numbers.
+enum attempt_outcome {
+    ATTEMPT_ACCEPTED = 1,
+    ATTEMPT_REFUSED = 2,
+    ATTEMPT_RETRY = 3,      // surely not taken, may be tried again
+    ATTEMPT_UNKNOWN = 4,    // bytes may have been taken, no definite answer
+    ATTEMPT_GIVEN_BACK = 5, // claimed but never started (SIGTERM); spends no try
+};
+const char *attempt_outcome_name(enum attempt_outcome outcome);
+
+// What a failure says about: only LEVEL_MESSAGE spends tries for good.
+enum failure_level { LEVEL_MESSAGE = 0, LEVEL_ADDRESS = 1, LEVEL_PROVIDER = 2 };
+
+// Rendered once, stored, sent again as it is on every try. Owned strings; text and/or html.
+struct content {
+    char *from, *to, *subject, *text, *html;
+    char *message_id; // without angle brackets, derived from the delivery's key
+    char *date;       // RFC 5322, of the first claim
+};
+void content_fini(struct content *content);
+MUST_CHECK bool content_to_json(const struct content *content, struct text *out);
+MUST_CHECK bool content_from_json(struct slice json, struct content *ret_content, struct err *err);
+
+struct attempt_result {
+    enum attempt_outcome outcome;
+    enum failure_level level;
+    int code;               // SMTP reply or HTTP status, 0 = none
+    char enhanced[16];      // "5.1.1", "" when none
+    char detail[200];       // what the peer said, printable, cut
+    char provider_id[128];  // the provider's own id of the message, "" when none
+    int64_t retry_after_ms; // 0 = not said
+    int64_t wire_ms;        // time on the wire
+};
+
+// One claimed delivery.
+struct delivery {
+    int bucket;
+    struct key notification;
+    enum channel_kind channel;
+    char *target;
+    int redrive;
+    int tries;  // step number of this try: 1, 2, ..
+    int type;   // message id
+    int policy; // version the notification remembers
+    enum delivery_order order;
+    enum priority priority;
+    char *address; // frozen when the notification was made
+    char *once;
+    int64_t due_us, created_us, expires_us; // database clock; expires 0 = never
+    int64_t retry_until_us;                 // from created, by the message's retry.for
+    int earlier_unknown; // tries of it that ended unknown: the next is a possible duplicate
+    char *data;          // the notification's frozen values, JSON; borrowed only while claiming
+    struct content content;
+    struct key claim; // the fence
+    struct attempt_result result;
+    int64_t started_ms; // monotonic, 0 = not started
+    struct delivery *next;
+};
+void delivery_free(struct delivery *delivery);

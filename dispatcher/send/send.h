@@ -1,0 +1,41 @@
+// send.h: puts one delivery on the wire through its provider and says how that ended.
+//
+// transport.c drives all transfers with libcurl's multi interface; a driver (smtp.c) only builds
+// the request from the content and classifies the outcome: both pure.
+#pragma once
+#include "dispatcher/delivery.h"
+
+struct transport;
+
+struct transport_options {
+    int transfers;      // in flight at once
+    int64_t connect_ms; // connect timeout
+    int64_t reply_ms;   // wait for one server reply (after the final dot longer: final_reply_ms)
+    int64_t final_reply_ms;
+};
+
+MUST_CHECK struct transport *transport_new(
+        const struct transport_options *options, struct err *err);
+void transport_free(struct transport *transport);
+
+// The longest one transfer may take in all: no try starts with less of its lease left than this.
+int64_t transport_timeout_ms(const struct transport *transport);
+int transport_free_slots(const struct transport *transport);
+
+// Starts the try; the delivery stays the caller's and must live until it is done. False + err: it
+// never started (result.outcome is set too: refused for a bad address, retry else).
+MUST_CHECK bool transport_start(struct transport *transport, const struct channel *channel,
+        const struct provider *provider, struct delivery *delivery, struct err *err);
+
+// Waits at most wait_ms for transfers, extra_fd (the database's; -1 = none) or a wake-up.
+// *ret_extra: poll events seen.
+void transport_poll(struct transport *transport, int64_t wait_ms, int extra_fd, short extra_events,
+        short *ret_extra);
+void transport_wakeup(struct transport *transport); // from a signal-handling thread
+
+// The next finished delivery with .result filled, or NULL.
+struct delivery *transport_done(struct transport *transport);
+
+// Cuts off what is still on the wire (end of the grace time): each comes back through
+// transport_done(), unknown if bytes of the message may have been taken.
+void transport_abort(struct transport *transport);

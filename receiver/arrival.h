@@ -1,0 +1,81 @@
+// arrival.h: what travels through the receiver: one HTTP request as received, and the events in it.
+#pragma once
+#include "common/config/policy.h"
+#include "common/keys.h"
+
+// What became of an event. Stored numbers: never renumber.
+enum event_outcome {
+    EVENT_NONE = 0,
+    EVENT_ACCEPTED = 1,
+    EVENT_DUPLICATE = 2,
+    EVENT_MISMATCH = 3,
+    EVENT_REPLAY = 4,
+    EVENT_LATE = 5,
+    EVENT_PARKED = 6,
+    EVENT_UNMAPPED = 7,
+};
+const char *event_outcome_name(enum event_outcome outcome);
+
+// One event judged against one order. Stored numbers.
+enum move_outcome {
+    MOVE_NONE = 0,
+    MOVE_APPLIED = 1,
+    MOVE_ALREADY_DONE = 2,
+    MOVE_STALE = 3,
+    MOVE_EARLY = 4,
+    MOVE_CONFLICT = 5,
+    MOVE_UNKNOWN_ORDER = 6,
+};
+const char *move_outcome_name(enum move_outcome outcome);
+
+#define EVENT_ID_MAX 255 // bytes of an id, scope or order id
+
+// One event. Texts are owned by it (NULL = absent).
+struct event {
+    char *scope, *id, *type;
+    unsigned char fingerprint[32];
+    const struct event_rule *rule; // of the policy the arrival was read with; NULL = unmapped
+    const char *parked_reason;     // static text; NULL = not parked. "no-id", "no-order",
+                                   // "duplicate-member", ..
+    char *order_id;                // NULL for notify-only and unmapped events
+    int to;                        // index into flow.states, -1 = none
+    bool has_sequence;
+    int64_t sequence;
+    char *contact, *data; // JSON objects as text, "{}" when empty
+    // results of the accept transaction
+    enum event_outcome outcome;
+    enum move_outcome move; // of the first judgement; for an app source's duplicate: the stored one
+    int64_t age_us;         // of a repeat: since the first copy
+};
+
+// The answer an arrival gets; receiver/http turns it into a status (design.md §7).
+enum answer {
+    ANSWER_NONE,
+    ANSWER_OK,          // 200, constant body (provider sources)
+    ANSWER_OUTCOME,     // 200 with the outcome in the body (app sources)
+    ANSWER_REPLAYED,    // 200, the stored outcome, Idempotency-Replayed: true
+    ANSWER_MISMATCH,    // 422 (app)
+    ANSWER_UNREADABLE,  // 422 (app)
+    ANSWER_IN_FLIGHT,   // 409 (app)
+    ANSWER_UNAVAILABLE, // 503 + Retry-After
+};
+
+// One HTTP request. One allocation with its body copied in; freed with arrival_free().
+struct arrival {
+    struct key id;                // made before the first try
+    char source[64];              // name; looked up in the policy of the moment
+    struct slice body;            // raw bytes, owned
+    struct slice idempotency_key; // app: the header's value, owned; else empty
+    char *headers;        // kept header lines "Name: value\n", secrets redacted; may be NULL
+    int64_t received_us;  // wall clock
+    int64_t deadline_ms;  // monotonic: past it the answer is 503
+    int secret_index;     // which live secret matched
+    struct event *events; // made by accept's reading step
+    size_t n_events;
+    enum answer answer;
+    void *request;        // receiver/http's own; NULL when the client is gone
+    struct arrival *next; // queue link
+};
+
+struct arrival *arrival_new(struct slice source, struct slice body, struct slice idempotency_key);
+void arrival_free(struct arrival *arrival);

@@ -1,0 +1,55 @@
+// verify.h: decides whether a request really comes from its source, by one engine over rows of
+// data.
+#pragma once
+#include "common/config/policy.h"
+
+// A request as the verifier sees it: borrowed bytes only; no h2o type.
+struct verify_header {
+    struct slice name, value; // name in any case
+};
+struct verify_request {
+    struct slice method, target; // the request target's own bytes
+    const struct verify_header *headers;
+    size_t n_headers;
+    struct slice body; // raw, as received
+    int64_t now_s;
+};
+
+// Fixed reasons, the same in log, metric and command (verify/reason.def).
+enum verify_reason {
+#define REASON(id, text) VERIFY_##id,
+#include "receiver/verify/reason.def"
+#undef REASON
+    VERIFY_REASON_COUNT
+};
+const char *verify_reason_name(enum verify_reason reason);
+
+struct verify_result {
+    enum verify_reason reason; // VERIFY_OK when authentic
+    int secret_index;          // which live secret matched, -1 = none
+};
+
+// A scheme: how requests are signed and where the id, type and scope of the event are (NULL = not
+// there).
+struct scheme;
+const struct scheme *scheme_of(const struct source *source); // NULL when it does not run
+bool scheme_known(const char *name, bool *ret_active);       // for the policy checker
+bool scheme_is_app(const struct scheme *scheme);
+const char *scheme_id_pointer(
+        const struct scheme *scheme, const struct source *source); // e.g. "/id"
+const char *scheme_type_pointer(
+        const struct scheme *scheme, const struct source *source); // e.g. "/type"
+const char *scheme_time_pointer(const struct scheme *scheme, const struct source *source);
+// JSON pointers that make the scope (account, mode), e.g. stripe: /account, /livemode. Ends with
+// NULL.
+const char *const *scheme_scope_pointers(const struct scheme *scheme);
+
+// All live secrets are tried, in constant time each. A source without a live secret is
+// VERIFY_NO_SECRET (503).
+struct verify_result verify_request(
+        const struct source *source, const struct verify_request *request);
+
+// Signs as the provider does (`pawl trigger`, tests): appends header lines "Name: value\r\n" to
+// out.
+MUST_CHECK bool verify_sign(const struct source *source, struct slice body, struct slice event_id,
+        int64_t now_s, struct text *out, struct err *err);
