@@ -52,9 +52,10 @@ class Book:
     def used(self, address):
         self.seen[address] = self.seen.get(address, 0) + 1
 
-    def write(self, kind, session, envelope, end, **more):
+    def write(self, kind, server, envelope, end, **more):
+        session = server.session
         self.file.write(json.dumps({
-            "kind": kind, "end": end, "time": time.time(), "peer": session.peer[1], "tls": session.ssl is not None,
+            "kind": kind, "end": end, "time": time.time(), "peer": session.peer[1], "tls": server.transport.get_extra_info("ssl_object") is not None,
             "auth": session.auth_data, "from": envelope.mail_from, "rcpt": envelope.rcpt_tos, **more}) + "\n")
 
 
@@ -86,7 +87,7 @@ class Handler:
         what, code = self.book.behaviour(address)
         if what == "rcpt":
             self.book.used(address)
-            self.book.write("refused", session, envelope, reply(code), rcpt_refused=address)
+            self.book.write("refused", server, envelope, reply(code), rcpt_refused=address)
             return reply(code)
         envelope.rcpt_tos.append(address)
         return "250 OK"
@@ -96,9 +97,9 @@ class Handler:
         facts = mail_facts(envelope.original_content)
         self.book.used(address)
         if what == "dot":
-            self.book.write("refused", session, envelope, reply(code), message_id=facts["message_id"])
+            self.book.write("refused", server, envelope, reply(code), message_id=facts["message_id"])
             return reply(code)
-        self.book.write("mail", session, envelope, what or "accepted", **facts)
+        self.book.write("mail", server, envelope, what or "accepted", **facts)
         if what == "dropafterdot":
             server.transport.abort()
         elif what == "silentafterdot":
@@ -124,7 +125,7 @@ class Server(SMTP):
         book = self.event_handler.book
         if what in ("data", "dropbeforedata", "dropinbody"):
             book.used(address)
-            book.write("refused", self.session, self.envelope, what + (code or ""))
+            book.write("refused", self, self.envelope, what + (code or ""))
         if what == "data":
             await self.push(reply(code))
             if code == "421":
