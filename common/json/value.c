@@ -1,0 +1,282 @@
+#include "common/json/grammar.h"
+
+#include <errno.h>
+#include <inttypes.h>
+
+static struct slice from(struct slice s, size_t at)
+{
+    return (struct slice){s.ptr + at, s.len - at};
+}
+
+uint32_t utf8_code(const unsigned char *s, size_t n)
+{
+    static const unsigned char first_mask[] = {0, 0x7F, 0x1F, 0x0F, 0x07};
+    uint32_t c = s[0] & first_mask[n];
+    for (size_t i = 1; i < n; i++)
+        c = c << 6 | (s[i] & 0x3FU);
+    return c;
+}
+
+static uint32_t hex4(const unsigned char *s)
+{
+    uint32_t v = 0;
+    for (int i = 0; i < 4; i++) {
+        uint32_t digit = s[i] <= '9' ? s[i] - 0x30U : (s[i] | 0x20U) - 'a' + 10U;
+        v = v << 4 | digit;
+    }
+    return v;
+}
+
+// \uXXXX, both halves of a surrogate pair (RFC 8259 section 7).
+static uint32_t escaped_code(struct slice inside, size_t *at)
+{
+    uint32_t high = hex4(inside.ptr + *at + 2);
+    *at += 6;
+    struct slice rest = from(inside, *at);
+    if (high < 0xD800 || high > 0xDBFF || rest.len < 6 || rest.ptr[0] != '\\' || rest.ptr[1] != 'u')
+        return high;
+    uint32_t low = hex4(rest.ptr + 2);
+    if (low < 0xDC00 || low > 0xDFFF)
+        return high;
+    *at += 6;
+    return 0x10000 + ((high - 0xD800) << 10 | (low - 0xDC00));
+}
+
+uint32_t json_char(struct slice inside, size_t *at)
+{
+    static const unsigned char short_escape[256] = {['"'] = '"',
+            ['\\'] = '\\',
+            ['/'] = '/',
+            ['b'] = '\b',
+            ['f'] = '\f',
+            ['n'] = '\n',
+            ['r'] = '\r',
+            ['t'] = '\t'};
+    if (inside.ptr[*at] != '\\') {
+        size_t n = utf8_len(from(inside, *at));
+        uint32_t c = utf8_code(inside.ptr + *at, n);
+        *at += n;
+        return c;
+    }
+    if (inside.ptr[*at + 1] == 'u')
+        return escaped_code(inside, at);
+    *at += 2;
+    return short_escape[inside.ptr[*at - 1]];
+}
+
+static bool add_code(struct text *out, uint32_t c)
+{
+    unsigned char b[4];
+    size_t n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+    static const unsigned char first[] = {0, 0, 0xC0, 0xE0, 0xF0};
+    for (size_t i = n - 1; i > 0; i--, c >>= 6)
+        b[i] = (unsigned char)(0x80 | (c & 0x3F));
+    b[0] = (unsigned char)(first[n] | c);
+    return text_add(out, (struct slice){b, n});
+}
+
+static bool too_long(const struct text *out, struct err *err)
+{
+    return err_set(err, ERR_INPUT, "value is longer than %zu bytes", out->max);
+}
+
+// Puts out back to where it was: half a value is none.
+static bool undo(struct text *out, size_t len)
+{
+    out->len = len;
+    if (out->ptr)
+        out->ptr[len] = '\0';
+    return false;
+}
+
+static bool decode(struct slice inside, struct text *out, struct err *err)
+{
+    for (size_t i = 0; i < inside.len;) {
+        const unsigned char *escape = memchr(inside.ptr + i, '\\', inside.len - i);
+        size_t plain = escape ? (size_t)(escape - inside.ptr) - i : inside.len - i;
+        if (!text_add(out, (struct slice){inside.ptr + i, plain}))
+            return too_long(out, err);
+        i += plain;
+        if (!escape)
+            break;
+        uint32_t c = json_char(inside, &i);
+        if (c == 0)
+            return err_set(err, ERR_INPUT, "string holds \\u0000");
+        if (c >= 0xD800 && c <= 0xDFFF)
+            return err_set(err, ERR_INPUT, "string holds a lone surrogate");
+        if (!add_code(out, c))
+            return too_long(out, err);
+    }
+    return true;
+}
+
+bool json_text(struct json_token token, struct text *out, struct err *err)
+{
+    size_t before = out->len;
+    if (token.kind != JSON_KIND_STRING)
+        return err_set(err, ERR_INPUT, "value is not a string");
+    struct slice inside = {token.raw.ptr + 1, token.raw.len - 2};
+    return decode(inside, out, err) || undo(out, before);
+}
+
+static bool is_literal(struct json_token token)
+{
+    return token.kind == JSON_KIND_NUMBER || token.kind == JSON_KIND_TRUE ||
+           token.kind == JSON_KIND_FALSE;
+}
+
+bool json_plain(struct json_token token, struct text *out, struct err *err)
+{
+    if (token.kind == JSON_KIND_STRING)
+        return json_text(token, out, err);
+    if (!is_literal(token))
+        return err_set(err, ERR_INPUT, "value is not a string, a number, true or false");
+    return text_add(out, token.raw) || too_long(out, err);
+}
+
+// What a terminal, a log line or a page would not show as itself.
+static bool is_unprintable(uint32_t c)
+{
+    return c < 0x20 || (c >= 0x7F && c < 0xA0) ||   // C0, DEL, C1
+           c == 0x2028 || c == 0x2029 ||            // line and paragraph separator
+           (c >= 0x202A && c <= 0x202E) ||          // bidi embedding and override
+           (c >= 0x2066 && c <= 0x2069) ||          // bidi isolates
+           c == 0xFEFF || (c & 0xFFFE) == 0xFFFE || // byte order mark, noncharacters
+           (c >= 0xFDD0 && c <= 0xFDEF);
+}
+
+bool json_id_ok(struct slice id, struct err *err)
+{
+    if (id.len == 0)
+        return err_set(err, ERR_INPUT, "id is empty");
+    if (id.len > JSON_ID_MAX)
+        return err_set(err, ERR_INPUT, "id is longer than %d bytes", JSON_ID_MAX);
+    for (size_t i = 0; i < id.len;) {
+        size_t n = utf8_len(from(id, i));
+        if (n == 0)
+            return err_set(err, ERR_INPUT, "id is not UTF-8");
+        if (is_unprintable(utf8_code(id.ptr + i, n)))
+            return err_set(err, ERR_INPUT, "id holds a character that can't be printed");
+        i += n;
+    }
+    return true;
+}
+
+static bool mark_id(struct json_token token, struct text *id, struct err *err)
+{
+    bool is_string = token.kind == JSON_KIND_STRING;
+    if (!is_string && token.kind != JSON_KIND_NUMBER)
+        return err_set(err, ERR_INPUT, "id is neither a string nor a number");
+    if (is_string && !json_text(token, id, err))
+        return false;
+    bool marked = !is_string || (id->len && id->ptr[0] == '#');
+    if (!marked)
+        return true;
+    AUTO_TEXT struct text plain = *id;
+    text_init(id, plain.max);
+    struct slice rest = is_string ? text_slice(&plain) : token.raw;
+    return (text_char(id, '#') && text_add(id, rest)) || too_long(id, err);
+}
+
+bool json_id(struct json_token token, struct text *out, struct err *err)
+{
+    AUTO_TEXT struct text id = {.max = JSON_ID_MAX};
+    bool made = mark_id(token, &id, err);
+    if (id.overflow)
+        return err_set(err, ERR_INPUT, "id is longer than %d bytes", JSON_ID_MAX);
+    if (!made || !json_id_ok(text_slice(&id), err))
+        return false;
+    return text_add(out, text_slice(&id)) || too_long(out, err);
+}
+
+static bool not_an_integer(struct err *err)
+{
+    return err_set(err, ERR_INPUT, "value is not a whole number in plain decimal form");
+}
+
+static bool is_integer(struct slice s)
+{
+    size_t i = s.len && s.ptr[0] == '-';
+    if (i == s.len || (s.ptr[i] == '0' && s.len > i + 1))
+        return false;
+    for (; i < s.len; i++)
+        if (s.ptr[i] < '0' || s.ptr[i] > '9')
+            return false;
+    return true;
+}
+
+bool json_int64(struct json_token token, int64_t *ret_value, struct err *err)
+{
+    struct slice s = token.raw;
+    if (token.kind == JSON_KIND_STRING)
+        s = (struct slice){s.ptr + 1, s.len - 2};
+    else if (token.kind != JSON_KIND_NUMBER)
+        return not_an_integer(err);
+    if (!is_integer(s))
+        return not_an_integer(err);
+    char digits[24]; // -9223372036854775808 has 20 characters
+    if (s.len >= sizeof digits)
+        return err_set(err, ERR_INPUT, "number is beyond 64 bits");
+    memcpy(digits, s.ptr, s.len);
+    digits[s.len] = '\0';
+    errno = 0;
+    intmax_t value = strtoimax(digits, NULL, 10);
+    if (errno == ERANGE || value > INT64_MAX || value < INT64_MIN)
+        return err_set(err, ERR_INPUT, "number is beyond 64 bits");
+    *ret_value = value;
+    return true;
+}
+
+static bool add_escape(struct text *out, unsigned char c)
+{
+    static const char letters[256] = {['"'] = '"',
+            ['\\'] = '\\',
+            ['\b'] = 'b',
+            ['\f'] = 'f',
+            ['\n'] = 'n',
+            ['\r'] = 'r',
+            ['\t'] = 't'};
+    return letters[c] ? text_fmt(out, "\\%c", letters[c]) : text_fmt(out, "\\u%04x", c);
+}
+
+static bool needs_escape(unsigned char c)
+{
+    return c < 0x20 || c == '"' || c == '\\' || c == 0x7F;
+}
+
+// How many bytes from i on stand for themselves.
+static size_t plain_run(struct slice s, size_t i)
+{
+    size_t start = i;
+    while (i < s.len && !needs_escape(s.ptr[i])) {
+        size_t n = utf8_len(from(s, i));
+        if (n == 0)
+            break;
+        i += n;
+    }
+    return i - start;
+}
+
+bool json_escape(struct text *out, struct slice s)
+{
+    size_t before = out->len;
+    for (size_t i = 0; i < s.len;) {
+        size_t run = plain_run(s, i);
+        bool ok = text_add(out, (struct slice){s.ptr + i, run});
+        i += run;
+        if (ok && i < s.len) {
+            ok = needs_escape(s.ptr[i]) ? add_escape(out, s.ptr[i]) : text_str(out, "\xEF\xBF\xBD");
+            i++;
+        }
+        if (!ok)
+            return undo(out, before);
+    }
+    return true;
+}
+
+bool json_quote(struct text *out, struct slice utf8)
+{
+    size_t before = out->len;
+    return (text_char(out, '"') && json_escape(out, utf8) && text_char(out, '"')) ||
+           undo(out, before);
+}
