@@ -55,9 +55,9 @@ void auto_close_(const int *fd);
 #define AUTO_CLOSE __attribute__((cleanup(auto_close_))) // for an int fd, -1 is "none"
 
 // Hands a pointer over: returns it and clears the variable that owned it.
-#define steal(p)                \
-    __extension__({             \
-        __auto_type held_ = *(p); \
-        *(p) = NULL;            \
-        held_;                  \
+#define steal(p)                                                                                   \
+    __extension__({                                                                                \
+        __auto_type held_ = *(p);                                                                  \
+        *(p) = NULL;                                                                               \
+        held_;                                                                                     \
     })

@@ -14,7 +14,8 @@ enum err_kind {
 
 struct err {
     enum err_kind kind;
-    char msg[256]; // for people: lower case, what could not be done, values in quotes; no secrets, no bodies
+    char msg[256]; // for people: lower case, what could not be done, values in quotes; no secrets,
+                   // no bodies
 };
 
 // Fills err (NULL is fine) and returns false, so that callers can `return err_set(..)`.

@@ -1,4 +1,5 @@
-// text.h: a growing byte buffer with a ceiling; what does not fit is an error, never cut in silence.
+// text.h: a growing byte buffer with a ceiling; what does not fit is an error, never cut in
+// silence.
 #pragma once
 #include "common/base.h"
 

@@ -12,8 +12,8 @@
 // clang-format on
 
 // Says which row of a table failed.
-#define assert_row(condition, name)                                      \
-    do {                                                                 \
-        if (!(condition))                                                \
-            fail_msg("case '%s': %s", (name), #condition);               \
+#define assert_row(condition, name)                                                                \
+    do {                                                                                           \
+        if (!(condition))                                                                          \
+            fail_msg("case '%s': %s", (name), #condition);                                         \
     } while (0)

@@ -102,11 +102,11 @@ class Proc:
                         parents.setdefault(int(f.read().rsplit(")", 1)[1].split()[1]), []).append(int(entry))
                 except (OSError, IndexError):
                     continue
-        found, todo = [], [self.pid]
-        while todo:
-            pid = todo.pop()
+        found, unseen = [], [self.pid]
+        while unseen:
+            pid = unseen.pop()
             found.append(pid)
-            todo += parents.get(pid, [])
+            unseen += parents.get(pid, [])
         return found
 
     def signal(self, sig):

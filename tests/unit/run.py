@@ -1,0 +1,52 @@
+"""Runs every cmocka program of a build folder and shows its closing lines: run.py BUILD
+
+At the end `N passed, N failed`, where N counts tests, not programs."""
+import json
+import re
+import subprocess
+import sys
+import time
+
+PROGRAM_SECONDS_MAX = 60
+
+
+def programs(build):
+    """[(name, argv)] of the build's unit tests, as meson knows them."""
+    listed = subprocess.run(["meson", "introspect", "--tests", build], capture_output=True, text=True, check=True).stdout
+    return [(t["name"], t["cmd"]) for t in json.loads(listed) if any(s.endswith("unit") for s in t["suite"])]
+
+
+def run(argv):
+    """(exit status, output); a program that hangs has status 124."""
+    try:
+        done = subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
+                              timeout=PROGRAM_SECONDS_MAX, check=False)
+        return done.returncode, done.stdout.decode("utf-8", "replace")
+    except subprocess.TimeoutExpired as e:
+        return 124, (e.stdout or b"").decode("utf-8", "replace") + f"\nlonger than {PROGRAM_SECONDS_MAX} s\n"
+
+
+def counts(output):
+    """(passed, failed) by cmocka's closing lines."""
+    number = {k: int(n) for k, n in re.findall(r"^\[  (PASSED|FAILED)  \] (\d+) test\(s\)", output, re.M)}
+    return number.get("PASSED", 0), number.get("FAILED", 0)
+
+
+def main(build):
+    passed = failed = 0
+    for name, argv in programs(build):
+        start = time.monotonic()
+        status, output = run(argv)
+        good, bad = counts(output)
+        # A crash or a sanitizer's report fails even when every test so far was well.
+        bad = bad or (1 if status != 0 else 0)
+        passed, failed = passed + good, failed + bad
+        print(f"{'ok  ' if not bad else 'FAIL'} {time.monotonic() - start:6.2f}s  {name}")
+        closing = [line for line in output.splitlines() if re.match(r"\[(==========|  PASSED  |  FAILED  )\] .*test\(s\)", line)]
+        print("\n".join("      " + line for line in (output.splitlines() if bad else closing)), flush=True)
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed or not passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))
