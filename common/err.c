@@ -25,7 +25,9 @@ bool err_prefix(struct err *err, const char *fmt, ...)
     va_start(args, fmt);
     int n = vsnprintf(err->msg, sizeof err->msg, fmt, args);
     va_end(args);
-    if (n >= 0 && (size_t)n + 3 < sizeof err->msg)
-        snprintf(err->msg + n, sizeof err->msg - (size_t)n, ": %s", rest);
+    if (n >= 0 && (size_t)n + 3 < sizeof err->msg) {
+        int room = (int)(sizeof err->msg - (size_t)n) - 3;
+        snprintf(err->msg + n, sizeof err->msg - (size_t)n, ": %.*s", room, rest);
+    }
     return false;
 }

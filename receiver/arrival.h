@@ -78,4 +78,5 @@ struct arrival {
 };
 
 struct arrival *arrival_new(struct slice source, struct slice body, struct slice idempotency_key);
-void arrival_free(struct arrival *arrival);
+void arrival_drop_events(struct arrival *arrival); // before it is read again with another policy
+void arrival_free(struct arrival *arrival);        // NULL is fine

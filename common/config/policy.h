@@ -100,6 +100,8 @@ struct state {
     bool create; // an event to this state may create an unknown order
 };
 
+#define FLOW_STATES_MAX 64 // the checker refuses more
+
 // The orders' flow: path states come first, in their order, then the ones aside.
 struct flow {
     struct state *states;
