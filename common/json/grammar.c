@@ -38,43 +38,6 @@ static bool is_hex(int c)
     return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
-static bool follows(struct slice s, size_t count, unsigned char lo, unsigned char hi)
-{
-    if (s.len <= count || s.ptr[1] < lo || s.ptr[1] > hi)
-        return false;
-    for (size_t i = 2; i <= count; i++)
-        if ((s.ptr[i] & 0xC0) != 0x80)
-            return false;
-    return true;
-}
-
-size_t utf8_len(struct slice s)
-{
-    // RFC 3629 section 4: the first byte says the length and the range of the second.
-    static const struct {
-        unsigned char lo, hi, more, second_lo, second_hi;
-    } rows[] = {
-            {0xC2, 0xDF, 1, 0x80, 0xBF},
-            {0xE0, 0xE0, 2, 0xA0, 0xBF},
-            {0xE1, 0xEC, 2, 0x80, 0xBF},
-            {0xED, 0xED, 2, 0x80, 0x9F},
-            {0xEE, 0xEF, 2, 0x80, 0xBF},
-            {0xF0, 0xF0, 3, 0x90, 0xBF},
-            {0xF1, 0xF3, 3, 0x80, 0xBF},
-            {0xF4, 0xF4, 3, 0x80, 0x8F},
-    };
-    if (s.len == 0)
-        return 0;
-    if (s.ptr[0] < 0x80)
-        return 1;
-    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-        if (s.ptr[0] >= rows[i].lo && s.ptr[0] <= rows[i].hi)
-            return follows(s, rows[i].more, rows[i].second_lo, rows[i].second_hi)
-                           ? rows[i].more + 1U
-                           : 0;
-    return 0;
-}
-
 // Behind the backslash.
 static bool escape(struct walk *w)
 {

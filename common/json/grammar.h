@@ -2,6 +2,7 @@
 // element.
 #pragma once
 #include "common/json/scan.h"
+#include "common/utf8.h"
 
 // A member of an object or an element of an array, before its value is read.
 struct json_item {
@@ -23,12 +24,6 @@ struct json_visitor {
 // Checks body as json_check does; visitor may be NULL. ret_root is the document's own token.
 MUST_CHECK bool json_walk(struct slice body, const struct json_visitor *visitor,
         struct json_token *ret_root, struct err *err);
-
-// Length of the UTF-8 character at s, 0 if it is none (RFC 3629: no overlong form, no surrogate).
-size_t utf8_len(struct slice s);
-
-// The code point of the UTF-8 character of n bytes at s.
-uint32_t utf8_code(const unsigned char *s, size_t n);
 
 // One character of a checked string token's inside: decodes at *at, moves *at behind it and gives
 // its code point; a lone surrogate is given as itself (0xD800..0xDFFF).

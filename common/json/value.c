@@ -8,15 +8,6 @@ static struct slice from(struct slice s, size_t at)
     return (struct slice){s.ptr + at, s.len - at};
 }
 
-uint32_t utf8_code(const unsigned char *s, size_t n)
-{
-    static const unsigned char first_mask[] = {0, 0x7F, 0x1F, 0x0F, 0x07};
-    uint32_t c = s[0] & first_mask[n];
-    for (size_t i = 1; i < n; i++)
-        c = c << 6 | (s[i] & 0x3FU);
-    return c;
-}
-
 static uint32_t hex4(const unsigned char *s)
 {
     uint32_t v = 0;
@@ -64,17 +55,6 @@ uint32_t json_char(struct slice inside, size_t *at)
     return short_escape[inside.ptr[*at - 1]];
 }
 
-static bool add_code(struct text *out, uint32_t c)
-{
-    unsigned char b[4];
-    size_t n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
-    static const unsigned char first[] = {0, 0, 0xC0, 0xE0, 0xF0};
-    for (size_t i = n - 1; i > 0; i--, c >>= 6)
-        b[i] = (unsigned char)(0x80 | (c & 0x3F));
-    b[0] = (unsigned char)(first[n] | c);
-    return text_add(out, (struct slice){b, n});
-}
-
 static bool too_long(const struct text *out, struct err *err)
 {
     return err_set(err, ERR_INPUT, "value is longer than %zu bytes", out->max);
@@ -104,7 +84,7 @@ static bool decode(struct slice inside, struct text *out, struct err *err)
             return err_set(err, ERR_INPUT, "string holds \\u0000");
         if (c >= 0xD800 && c <= 0xDFFF)
             return err_set(err, ERR_INPUT, "string holds a lone surrogate");
-        if (!add_code(out, c))
+        if (!utf8_add(out, c))
             return too_long(out, err);
     }
     return true;

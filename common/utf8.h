@@ -1,0 +1,12 @@
+// utf8.h: reads and writes single UTF-8 characters by RFC 3629 (no overlong form, no surrogate).
+#pragma once
+#include "common/text.h"
+
+// Length in bytes of the character that s starts with; 0 if it is none.
+size_t utf8_len(struct slice s);
+
+// The code point of the valid character of n bytes at s.
+uint32_t utf8_code(const unsigned char *s, size_t n);
+
+// Appends code as UTF-8; false when it would pass out's ceiling.
+bool utf8_add(struct text *out, uint32_t code);
