@@ -1,0 +1,170 @@
+#include "common/log.h"
+
+#include "common/clock.h"
+#include "common/utf8.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#define LINE_MAX_BYTES 4096
+#define TAIL_BYTES 64  // room kept for ,"truncated":true and the line's end
+#define VALUE_MAX 1024 // bytes of one value that are shown
+#define RATE_SLOTS 64  // different events told apart; further ones share the last slot
+#define RATE_PER_SECOND 10
+
+static struct {
+    char component[32];
+    bool json;
+    enum log_level level;
+} setup = {.component = "pawl", .json = true, .level = LOG_LVL_INFO};
+
+static struct {
+    pthread_mutex_t lock;
+    struct slot {
+        uint64_t event; // hash of its name, 0 = free
+        int64_t second;
+        int lines;
+        int64_t suppressed;
+    } slots[RATE_SLOTS];
+} rate = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+void log_init(const char *component, bool json, enum log_level level)
+{
+    snprintf(setup.component, sizeof setup.component, "%s", component);
+    setup.json = json;
+    setup.level = level;
+}
+
+static uint64_t hash_of(const char *str)
+{
+    uint64_t hash = 14695981039346656037U; // FNV-1a
+    for (; *str; str++)
+        hash = (hash ^ (unsigned char)*str) * 1099511628211U;
+    return hash | 1;
+}
+
+static struct slot *slot_of(uint64_t event)
+{
+    size_t i = 0;
+    while (i < RATE_SLOTS - 1 && rate.slots[i].event != 0 && rate.slots[i].event != event)
+        i++;
+    rate.slots[i].event = event;
+    return &rate.slots[i];
+}
+
+// False when this line is one too many; else how many were dropped before it.
+static bool may_log(const char *event, int64_t *ret_suppressed)
+{
+    uint64_t hash = hash_of(event);
+    int64_t second = clock_mono_ms() / 1000;
+    pthread_mutex_lock(&rate.lock);
+    struct slot *slot = slot_of(hash);
+    if (slot->second != second) {
+        slot->second = second;
+        slot->lines = 0;
+    }
+    bool may = slot->lines < RATE_PER_SECOND;
+    if (may) {
+        slot->lines++;
+        *ret_suppressed = slot->suppressed;
+        slot->suppressed = 0;
+    } else {
+        slot->suppressed++;
+    }
+    pthread_mutex_unlock(&rate.lock);
+    return may;
+}
+
+static void add_quoted(struct text *line, struct slice value)
+{
+    size_t end = value.len < VALUE_MAX ? value.len : VALUE_MAX;
+    text_char(line, '"');
+    for (size_t i = 0; i < end;) {
+        const unsigned char *p = value.ptr + i;
+        size_t len = utf8_len((struct slice){p, value.len - i});
+        if (len == 0)
+            text_str(line, "\\ufffd");
+        else if (*p == '"' || *p == '\\')
+            text_fmt(line, "\\%c", *p);
+        else if (*p < 0x20 || *p == 0x7f)
+            text_fmt(line, "\\u%04x", *p);
+        else
+            text_add(line, (struct slice){p, len});
+        i += len ? len : 1;
+    }
+    text_str(line, end < value.len ? "...\"" : "\"");
+}
+
+static bool is_plain(struct slice value)
+{
+    for (size_t i = 0; i < value.len; i++)
+        if (value.ptr[i] <= ' ' || value.ptr[i] >= 0x7f || strchr("\"\\=", value.ptr[i]))
+            return false;
+    return value.len > 0 && value.len <= VALUE_MAX;
+}
+
+static struct slice value_of(const struct log_field *field)
+{
+    return field->type == LOG_SLICE ? field->slice : slice_of(field->str ? field->str : "");
+}
+
+// A field that does not fit is left out whole, so that the line stays readable by machines.
+static bool add_field(struct text *line, const struct log_field *field)
+{
+    size_t before = line->len;
+    text_fmt(line, setup.json ? ",\"%s\":" : " %s=", field->name);
+    if (field->type == LOG_INT)
+        text_fmt(line, "%lld", (long long)field->num);
+    else if (!setup.json && is_plain(value_of(field)))
+        text_add(line, value_of(field));
+    else
+        add_quoted(line, value_of(field));
+    if (!line->overflow)
+        return true;
+    line->overflow = false;
+    line->len = before;
+    return false;
+}
+
+static void add_head(struct text *line, enum log_level level, const char *event, const char *msg)
+{
+    static const char *const names[] = {"error", "warning", "info", "debug"};
+    char now[32];
+    clock_rfc3339(clock_now_us(), now);
+    if (setup.json)
+        text_fmt(line, "{\"ts\":\"%s\",\"level\":\"%s\",\"event\":\"%s\",\"msg\":", now,
+                names[level], event);
+    else
+        text_fmt(line, "%s %-7s %s: ", now, names[level], event);
+    if (!setup.json) {
+        text_str(line, msg);
+        return;
+    }
+    add_quoted(line, slice_of(msg));
+    text_fmt(line, ",\"component\":\"%s\",\"pid\":%d", setup.component, (int)getpid());
+}
+
+void log_fields(enum log_level level, const char *event, const char *msg,
+        const struct log_field *fields, size_t n)
+{
+    int64_t suppressed = 0;
+    if (level > setup.level || !may_log(event, &suppressed))
+        return;
+    AUTO_TEXT struct text line;
+    text_init(&line, LINE_MAX_BYTES - TAIL_BYTES);
+    add_head(&line, level, event, msg);
+    bool whole = true;
+    for (size_t i = 0; i < n; i++)
+        whole = add_field(&line, &fields[i]) && whole;
+    line.max = LINE_MAX_BYTES;
+    if (suppressed > 0)
+        text_fmt(&line, setup.json ? ",\"suppressed\":%lld" : " suppressed=%lld",
+                (long long)suppressed);
+    if (!whole)
+        text_str(&line, setup.json ? ",\"truncated\":true" : " truncated");
+    text_str(&line, setup.json ? "}\n" : "\n");
+    // One write a line: lines of several threads and processes never mix in a pipe of 4 KiB.
+    ssize_t ignored = write(STDERR_FILENO, line.ptr, line.len);
+    (void)ignored;
+}
