@@ -34,6 +34,9 @@ struct verify_result {
 struct scheme;
 const struct scheme *scheme_of(const struct source *source); // NULL when it does not run
 bool scheme_known(const char *name, bool *ret_active);       // for the policy checker
+// For how many seconds the provider may send one event again; 0 = not known. Remembered keys must
+// outlive it.
+int64_t scheme_horizon_s(const char *name);
 bool scheme_is_app(const struct scheme *scheme);
 const char *scheme_id_pointer(
         const struct scheme *scheme, const struct source *source); // e.g. "/id"

@@ -1,0 +1,81 @@
+#include "receiver/verify/scheme.h"
+
+#include "common/keys.h"
+#include <openssl/crypto.h>
+#include <strings.h>
+
+enum { APP_ID_MAX = 255 }; // bytes of an Idempotency-Key
+
+// Digests are compared, not the tokens: they are of one length, so the time says nothing about the
+// length of a secret either.
+static int matching_token(
+        const struct source *source, struct slice token, const struct verify_request *request)
+{
+    unsigned char given[32], wanted[32];
+    sha256_of(token, given);
+    int match = -1;
+    for (size_t i = 0; i < source->n_secrets; i++) {
+        if (!secret_is_live(&source->secrets[i], request->now_s))
+            continue;
+        sha256_of(source->secrets[i].value, wanted);
+        if (CRYPTO_memcmp(given, wanted, sizeof given) == 0 && match < 0)
+            match = (int)i;
+    }
+    return match;
+}
+
+// RFC 6750 §2.1; the scheme's name in any case (RFC 9110 §11.1).
+static enum verify_reason read_token(const struct verify_request *request, struct slice *ret_token)
+{
+    struct slice value = {NULL, 0}, scheme = SLICE("Bearer ");
+    enum header_found found = header_find(request, "Authorization", &value);
+    if (found == HEADER_MANY)
+        return VERIFY_REPEATED_HEADER;
+    if (found == HEADER_NONE || value.len == 0)
+        return VERIFY_NO_HEADER;
+    if (value.len > SCHEME_HEADER_MAX || value.len <= scheme.len ||
+            strncasecmp((const char *)value.ptr, (const char *)scheme.ptr, scheme.len) != 0)
+        return VERIFY_BAD_HEADER;
+    *ret_token = (struct slice){value.ptr + scheme.len, value.len - scheme.len};
+    return VERIFY_OK;
+}
+
+static bool id_ok(struct slice id)
+{
+    for (size_t i = 0; i < id.len; i++) {
+        if (id.ptr[i] < 0x20 || id.ptr[i] > 0x7e)
+            return false;
+    }
+    return id.len >= 1 && id.len <= APP_ID_MAX;
+}
+
+struct verify_result app_verify(const struct source *source, const struct verify_request *request)
+{
+    struct slice token = {NULL, 0}, id = {NULL, 0};
+    enum verify_reason reason = read_token(request, &token);
+    if (reason != VERIFY_OK)
+        return (struct verify_result){reason, -1};
+    int match = matching_token(source, token, request);
+    if (match < 0)
+        return (struct verify_result){VERIFY_NO_MATCH, -1};
+    bool named = header_find(request, "Idempotency-Key", &id) == HEADER_ONE && id_ok(id);
+    return (struct verify_result){named ? VERIFY_OK : VERIFY_NO_ID, match};
+}
+
+bool app_sign(const struct secret *secret, struct slice event_id, struct text *out, struct err *err)
+{
+    if (!id_ok(event_id))
+        return err_set(
+                err, ERR_INPUT, "an event id is 1 to %d printable ASCII characters", APP_ID_MAX);
+    if (!header_value_ok(secret->value))
+        return err_set(err, ERR_INPUT,
+                "secret \"%s\" can't be a bearer token: it holds a control "
+                "character",
+                secret->credential);
+    text_str(out, "Authorization: Bearer ");
+    text_add(out, secret->value);
+    text_str(out, "\r\nIdempotency-Key: ");
+    text_add(out, event_id);
+    text_str(out, "\r\n");
+    return !out->overflow || err_set(err, ERR_INPUT, "the headers are too long");
+}

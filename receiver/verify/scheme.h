@@ -1,0 +1,106 @@
+// scheme.h: what a scheme's row of data can say; rows.c holds the rows, engine.c runs them.
+//
+// A new provider is a new row. Only what no row can say gets a file of its own (app.c).
+#pragma once
+#include "receiver/verify/verify.h"
+
+enum {
+    SCHEME_PARTS_MAX = 16,      // pieces of what is signed
+    SCHEME_KEYS_MAX = 2,        // names that a signature may have in a list
+    SCHEME_SCOPE_MAX = 4,       // pointers that make the scope
+    SCHEME_CANDIDATES_MAX = 8,  // signatures tried of one request; more = refused
+    SCHEME_HEADER_MAX = 4096,   // bytes of a header's value that is read
+    SCHEME_DIGEST_MAX = 64,     // bytes of the longest digest
+    SCHEME_TIME_DIGITS_MAX = 15 // of a timestamp, milliseconds included
+};
+
+enum scheme_kind {
+    SCHEME_HMAC,   // a keyed digest of the signed parts
+    SCHEME_BEARER, // the secret itself as `Authorization: Bearer`; nothing is signed
+    SCHEME_CUSTOM, // SCHEME_HMAC, by a row made of the policy's `verify`
+};
+enum scheme_algorithm { HMAC_SHA1, HMAC_SHA256, HMAC_SHA512 };
+enum scheme_encoding {
+    ENCODING_HEX_LOWER, // for providers whose own library compares the text
+    ENCODING_HEX,       // either case
+    ENCODING_BASE64,    // standard alphabet, padded, canonical
+};
+enum scheme_key {
+    SECRET_VERBATIM, // every byte of the secret, a prefix included
+    SECRET_WHSEC,    // base64 behind an optional "whsec_"
+    SECRET_HEX,
+    SECRET_BASE64,
+};
+
+enum scheme_part_kind { PART_END, PART_LITERAL, PART_TIMESTAMP, PART_BODY, PART_ID };
+struct scheme_part {
+    enum scheme_part_kind kind;
+    struct slice literal; // PART_LITERAL only
+};
+
+enum scheme_time_from {
+    TIME_NONE,
+    TIME_ITEM,   // a named item of the signature header's list
+    TIME_HEADER, // a header of its own
+};
+struct scheme_time {
+    enum scheme_time_from from;
+    const char *name; // of the item or header
+    bool milliseconds;
+    int64_t past_s, future_s; // how far from now it may be
+};
+
+struct scheme {
+    const char *name;
+    enum scheme_kind kind;
+
+    // Where the event's id, type and own time stand in the body, as JSON pointers; NULL = nowhere.
+    const char *id, *type, *happened;
+    const char *scope[SCHEME_SCOPE_MAX + 1]; // ends with NULL
+
+    const char *header;   // carries the signature
+    const char *item_sep; // between items; NULL = the whole value is one item
+    const char *kv_sep;   // between an item's name and its value; NULL = items have no name
+    const char *keys[SCHEME_KEYS_MAX + 1]; // names of items that are signatures, ends with NULL
+    const char *prefix;                    // before each signature, "" = none
+    struct scheme_time time;
+    const char *id_header;                          // for PART_ID; NULL = the body's `id`
+    struct scheme_part parts[SCHEME_PARTS_MAX + 1]; // what is signed; ends with PART_END
+    enum scheme_algorithm algorithm;
+    enum scheme_encoding encoding;
+    enum scheme_key key;
+};
+
+// The row of a scheme that runs, by its name; NULL when there is none.
+const struct scheme *scheme_row(const char *name);
+
+// The row can be trusted: it signs the body, and it reads a timestamp exactly when it signs one.
+bool scheme_sound(const struct scheme *row);
+
+// Makes a row of the policy's `verify`; it borrows the source's texts. False when the texts don't
+// make a sound row: such a source never verifies anything.
+MUST_CHECK bool custom_row(const struct source *source, struct scheme *ret_row);
+
+// Live: not empty and now within its dates. `until` itself is no longer within them.
+bool secret_is_live(const struct secret *secret, int64_t now_s);
+const struct secret *secret_first_live(const struct source *source, int64_t now_s); // or NULL
+
+// A header by its name in any case. Set *ret_value only for HEADER_ONE.
+enum header_found { HEADER_NONE, HEADER_ONE, HEADER_MANY };
+enum header_found header_find(
+        const struct verify_request *request, const char *name, struct slice *ret_value);
+
+// No control character: nothing that could end the header line and start one of its own.
+bool header_value_ok(struct slice value);
+
+// Runs a row of kind SCHEME_HMAC.
+struct verify_result engine_verify(const struct scheme *row, const struct source *source,
+        const struct verify_request *request);
+MUST_CHECK bool engine_sign(const struct scheme *row, const struct secret *secret,
+        const struct verify_request *request, struct slice event_id, struct text *out,
+        struct err *err);
+
+// `app`: the token, then the Idempotency-Key.
+struct verify_result app_verify(const struct source *source, const struct verify_request *request);
+MUST_CHECK bool app_sign(
+        const struct secret *secret, struct slice event_id, struct text *out, struct err *err);

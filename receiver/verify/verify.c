@@ -1,0 +1,46 @@
+#include "receiver/verify/verify.h"
+
+#include "receiver/verify/scheme.h"
+
+const char *verify_reason_name(enum verify_reason reason)
+{
+    static const char *const names[VERIFY_REASON_COUNT] = {
+#define REASON(id, text) [VERIFY_##id] = text,
+#include "receiver/verify/reason.def"
+#undef REASON
+    };
+    return (size_t)reason < ARRAY_LEN(names) ? names[reason] : "unknown";
+}
+
+struct verify_result verify_request(
+        const struct source *source, const struct verify_request *request)
+{
+    const struct scheme *row = scheme_row(source->scheme);
+    struct scheme made;
+    if (row && row->kind == SCHEME_CUSTOM)
+        row = custom_row(source, &made) ? &made : NULL;
+    if (!row || !secret_first_live(source, request->now_s))
+        return (struct verify_result){VERIFY_NO_SECRET, -1};
+    return row->kind == SCHEME_BEARER ? app_verify(source, request)
+                                      : engine_verify(row, source, request);
+}
+
+bool verify_sign(const struct source *source, struct slice body, struct slice event_id,
+        int64_t now_s, struct text *out, struct err *err)
+{
+    const struct scheme *row = scheme_row(source->scheme);
+    struct scheme made;
+    if (row && row->kind == SCHEME_CUSTOM)
+        row = custom_row(source, &made) ? &made : NULL;
+    if (!row)
+        return err_set(err, ERR_INPUT, "scheme \"%s\" of source \"%s\" does not run yet",
+                source->scheme, source->name);
+    const struct secret *secret = secret_first_live(source, now_s);
+    if (!secret)
+        return err_set(
+                err, ERR_NOTFOUND, "source \"%s\" has no live secret to sign with", source->name);
+    if (row->kind == SCHEME_BEARER)
+        return app_sign(secret, event_id, out, err);
+    struct verify_request request = {.body = body, .now_s = now_s};
+    return engine_sign(row, secret, &request, event_id, out, err);
+}
