@@ -38,7 +38,12 @@ struct pg_options {
 // all statements. NULL + err: ERR_TEMP when the server can't be reached, ERR_FATAL when the schema
 // does not fit the binary or settings are refused.
 MUST_CHECK struct pg *pg_connect(const struct pg_options *options, struct err *err);
-void pg_close(struct pg *pg); // NULL is fine
+void pg_close(struct pg *pg); // NULL is fine; never waits
+
+// Prepares further statements; their numbers follow those that are there. The rows are borrowed for
+// the connection's life. Fails as pg_connect does.
+MUST_CHECK bool pg_prepare(
+        struct pg *pg, const struct pg_stmt *stmts, size_t n, int64_t deadline_ms, struct err *err);
 
 // --- Parameters. Each pg_add starts the next statement of the flight; then one pg_p_* a parameter,
 // in order.
@@ -85,7 +90,8 @@ short pg_events(const struct pg *pg); // POLLIN, and POLLOUT while bytes wait to
 // ReadyForQuery was seen.
 bool pg_committed(const struct pg *pg);
 
-// True when a COMMIT was sent and its answer was lost: it may or may not have happened.
+// True when a COMMIT was sent and its answer was lost, or came with a WARNING: it may or may not
+// have happened, or not last. A flight whose COMMIT is not confirmed has failed.
 bool pg_commit_unknown(const struct pg *pg);
 
 bool pg_rollback(struct pg *pg); // blocking, bounded by 1 s; false = connection is gone

@@ -1,0 +1,11 @@
+-- Settings of a session: names resolve in pawl, no plan made while a ring slot is empty stays, no wait is without limit.
+-- $1: statement timeout in ms, 0 = none
+-- returns: one row
+SELECT set_config('search_path', 'pawl, pg_catalog', false),
+       set_config('jit', 'off', false),
+       set_config('enable_seqscan', 'off', false),
+       set_config('TimeZone', 'UTC', false),
+       set_config('DateStyle', 'ISO', false),
+       set_config('bytea_output', 'hex', false),
+       set_config('idle_in_transaction_session_timeout', '5s', false),
+       set_config('statement_timeout', $1::text, false)
