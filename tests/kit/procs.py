@@ -5,6 +5,7 @@ with -9. The kernel ties that signal to the thread that forked, hence the one st
 long as the runner."""
 import atexit
 import concurrent.futures
+import ctypes
 import os
 import random
 import shutil
@@ -16,6 +17,10 @@ import time
 
 ROOT = os.path.realpath(os.path.join(os.path.dirname(__file__), "..", ".."))
 SHARED = os.path.realpath(os.path.join(ROOT, "..", "shared"))
+
+# Grandchildren of a process that is killed become ours to wait for; a container's first process may not do it.
+PR_SET_CHILD_SUBREAPER = 36
+ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 _starter = concurrent.futures.ThreadPoolExecutor(max_workers=1, thread_name_prefix="starter")
 _live = []
@@ -149,7 +154,7 @@ class Proc:
                 pass
         self.popen.wait(10)
         for pid in pids[1:]:
-            eventually(lambda p=pid: not os.path.exists(f"/proc/{p}") or _zombie(p), 10, f"pid {pid} is gone")
+            eventually(lambda p=pid: gone(p), 10, f"pid {pid} is gone")
         self._log.close()
 
     def wait(self, timeout=10):
@@ -166,12 +171,13 @@ class Proc:
         return text[max(0, min(at) - 200):min(at) + 4000] if at else None
 
 
-def _zombie(pid):
+def gone(pid):
+    """True when a process is gone. An orphan among our descendants is ours to wait for: without this it stays as a zombie."""
     try:
-        with open(f"/proc/{pid}/stat") as f:
-            return f.read().rsplit(")", 1)[1].split()[0] == "Z"
-    except OSError:
-        return True
+        os.waitpid(pid, os.WNOHANG)
+    except ChildProcessError:
+        pass
+    return not os.path.exists(f"/proc/{pid}")
 
 
 def marks():
