@@ -13,9 +13,9 @@
 enum {
     TEMPLATE_SOURCE_MAX = 256 * 1024, // bytes of one template
     TEMPLATE_SECTIONS_MAX = 32,       // sections inside one another, in one template
-    TEMPLATE_CONTEXTS_MAX = 64,   // values inside one another while expanding, partials included
-    TEMPLATE_PARTIALS_MAX = 32,   // partials inside one another, recursion included
-    TEMPLATE_STEPS_MAX = 1000000, // parts written in one expansion: ends loops that write nothing
+    TEMPLATE_CONTEXTS_MAX = 64,  // values inside one another while expanding, partials included
+    TEMPLATE_PARTIALS_MAX = 32,  // partials inside one another, recursion included
+    TEMPLATE_STEPS_MAX = 200000, // parts written in one expansion: ends loops that write nothing
 };
 
 // What the expansion fills decides how a value is escaped. {{{x}}} and {{&x}} never escape.
