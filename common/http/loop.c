@@ -1,0 +1,244 @@
+#include "common/http/loop.h"
+
+#include "common/clock.h"
+#include "common/http/problem.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <sys/socket.h>
+
+// Connections taken in one turn: few, so that the other loops, which wait on the same socket, get
+// their share.
+#define ACCEPTS_PER_TURN 4
+
+#ifdef __SANITIZE_ADDRESS__
+// h2o keeps a list of free blocks for each thread, and never frees the head of a message queue.
+const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void)
+{
+    return "leak:h2o_mem_alloc_recycle\nleak:h2o_multithread_create_queue\n";
+}
+#endif
+
+struct http_loop {
+    struct http_loop_options options;
+    h2o_globalconf_t config;
+    h2o_context_t context;
+    h2o_accept_ctx_t accept;
+    h2o_multithread_receiver_t wake;
+    h2o_socket_t *listeners[HTTP_LISTENERS_MAX];
+    size_t n_listeners;
+    int connections;
+    bool paused; // the bound on connections is reached
+    bool draining;
+    _Atomic int64_t turned_ms;
+};
+
+struct handler {
+    h2o_handler_t super;
+    struct http_loop *loop;
+};
+
+static int on_request(h2o_handler_t *self, h2o_req_t *req)
+{
+    struct http_loop *loop = ((struct handler *)self)->loop;
+    loop->options.on_request(loop->options.user, req);
+    return 0;
+}
+
+static void on_connection(h2o_socket_t *listener, const char *err);
+
+static void pause_accepting(struct http_loop *loop)
+{
+    loop->paused = true;
+    for (size_t i = 0; i < loop->n_listeners; i++)
+        h2o_socket_read_stop(loop->listeners[i]);
+}
+
+static void resume_accepting(struct http_loop *loop)
+{
+    loop->paused = false;
+    for (size_t i = 0; i < loop->n_listeners; i++)
+        h2o_socket_read_start(loop->listeners[i], on_connection);
+}
+
+static void on_close(void *data)
+{
+    struct http_loop *loop = data;
+    loop->connections--;
+    if (loop->paused)
+        resume_accepting(loop);
+}
+
+static void on_connection(h2o_socket_t *listener, const char *err)
+{
+    struct http_loop *loop = listener->data;
+    for (int i = 0; i < ACCEPTS_PER_TURN && !err; i++) {
+        if (loop->connections >= loop->options.connections) {
+            pause_accepting(loop);
+            return;
+        }
+        h2o_socket_t *sock = h2o_evloop_socket_accept(listener);
+        if (!sock)
+            return;
+        loop->connections++;
+        sock->on_close.cb = on_close;
+        sock->on_close.data = loop;
+        h2o_accept(&loop->accept, sock);
+    }
+}
+
+// The wake-up itself is all: nothing is carried by it.
+static void on_wake(h2o_multithread_receiver_t *receiver, h2o_linklist_t *messages)
+{
+    (void)receiver;
+    (void)messages;
+}
+
+// Every request goes to the fallback path: routing is the handler's, on the target's own bytes.
+static void configure(struct http_loop *loop)
+{
+    h2o_globalconf_t *config = &loop->config;
+    h2o_config_init(config);
+    config->server_name = h2o_iovec_init(H2O_STRLIT("pawl"));
+    config->http1.upgrade_to_http2 = 0;
+    config->http1.req_timeout = HTTP_REQUEST_TIMEOUT_MS;
+    config->max_request_entity_size = loop->options.body_max;
+    h2o_hostconf_t *host =
+            h2o_config_register_host(config, h2o_iovec_init(H2O_STRLIT("default")), 65535);
+    struct handler *handler =
+            (struct handler *)h2o_create_handler(&host->fallback_path, sizeof *handler);
+    handler->super.on_req = on_request;
+    handler->loop = loop;
+    problem_filter(&host->fallback_path);
+}
+
+static bool add_listener(struct http_loop *loop, int fd, struct err *err)
+{
+    int own = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    if (own < 0)
+        return err_set(err, ERR_FATAL, "can't duplicate a listening socket: %s", strerror(errno));
+    h2o_socket_t *sock =
+            h2o_evloop_socket_create(loop->context.loop, own, H2O_SOCKET_FLAG_DONT_READ);
+    sock->data = loop;
+    loop->listeners[loop->n_listeners++] = sock;
+    h2o_socket_read_start(sock, on_connection);
+    return true;
+}
+
+struct http_loop *http_loop_new(const struct http_loop_options *options, struct err *err)
+{
+    if (options->n_fds > HTTP_LISTENERS_MAX) {
+        err_set(err, ERR_INPUT, "more than %d listen addresses", HTTP_LISTENERS_MAX);
+        return NULL;
+    }
+    struct http_loop *loop = xcalloc(1, sizeof *loop);
+    loop->options = *options;
+    loop->turned_ms = clock_mono_ms();
+    configure(loop);
+    h2o_context_init(&loop->context, h2o_evloop_create(), &loop->config);
+    loop->accept.ctx = &loop->context;
+    loop->accept.hosts = loop->config.hosts;
+    h2o_multithread_register_receiver(loop->context.queue, &loop->wake, on_wake);
+    for (size_t i = 0; i < options->n_fds; i++) {
+        if (!add_listener(loop, options->fds[i], err)) {
+            http_loop_free(loop);
+            return NULL;
+        }
+    }
+    return loop;
+}
+
+static void close_listeners(struct http_loop *loop)
+{
+    for (size_t i = 0; i < loop->n_listeners; i++) {
+        h2o_socket_read_stop(loop->listeners[i]);
+        h2o_socket_close(loop->listeners[i]);
+    }
+    loop->n_listeners = 0;
+}
+
+void http_loop_free(struct http_loop *loop)
+{
+    if (!loop)
+        return;
+    close_listeners(loop);
+    // h2o can't dispose of a loop below an open connection; the process is about to end anyway.
+    if (loop->connections > 0)
+        return;
+    h2o_multithread_unregister_receiver(loop->context.queue, &loop->wake);
+    h2o_loop_t *evloop = loop->context.loop;
+    h2o_context_dispose(&loop->context);
+    h2o_config_dispose(&loop->config);
+    h2o_evloop_run(evloop, 0); // closed sockets are freed at the end of a turn
+    h2o_evloop_destroy(evloop);
+    free(loop);
+}
+
+void http_loop_turn(struct http_loop *loop, int wait_ms)
+{
+    // -1 with EINTR is a turn without events.
+    h2o_evloop_run(loop->context.loop, wait_ms);
+    loop->turned_ms = clock_mono_ms();
+}
+
+int64_t http_loop_turned_ms(const struct http_loop *loop)
+{
+    return loop->turned_ms;
+}
+
+void http_loop_wake(struct http_loop *loop)
+{
+    h2o_multithread_send_message(&loop->wake, NULL);
+}
+
+// h2o leaves idle keep-alive connections open until their timeout: a request whose head is not yet
+// read has no version, and its connection ends by closing the reading side.
+static int close_idle(h2o_req_t *req, void *unused)
+{
+    (void)unused;
+    if (req->version == 0)
+        shutdown(h2o_socket_get_fd(req->conn->callbacks->get_socket(req->conn)), SHUT_RD);
+    return 0;
+}
+
+void http_loop_drain(struct http_loop *loop)
+{
+    if (!loop->draining) {
+        loop->draining = true;
+        loop->paused = false;
+        close_listeners(loop);
+        // h2o_context_request_shutdown() would also start HTTP/2's timer, which nothing ends.
+        loop->context.shutdown_requested = 1;
+    }
+    loop->config.http1.callbacks.foreach_request(&loop->context, close_idle, NULL);
+}
+
+int http_loop_connections(const struct http_loop *loop)
+{
+    return loop->connections;
+}
+
+h2o_context_t *http_loop_context(struct http_loop *loop)
+{
+    return &loop->context;
+}
+
+void http_reply_header(h2o_req_t *req, const char *name, const char *value)
+{
+    h2o_add_header_by_str(
+            &req->pool, &req->res.headers, name, strlen(name), 1, NULL, value, strlen(value));
+}
+
+void http_reply(h2o_req_t *req, const struct http_reply *reply)
+{
+    if (reply->close)
+        req->http1_is_persistent = 0;
+    req->res.status = reply->status;
+    req->res.reason = reply->reason;
+    req->res.content_length = reply->body.len;
+    h2o_add_header(&req->pool, &req->res.headers, H2O_TOKEN_CONTENT_TYPE, NULL, reply->content_type,
+            strlen(reply->content_type));
+    h2o_send_inline(req, (const char *)reply->body.ptr, reply->body.len);
+}
