@@ -1,0 +1,295 @@
+#include "receiver/accept/read.h"
+
+#include "common/json/scan.h"
+
+enum { SCOPE_POINTERS_MAX = 8 };
+
+static bool absent(const struct json_result *result)
+{
+    return result->found == JSON_MISSING || result->token.kind == JSON_KIND_NULL;
+}
+
+// The document's value at each pointer, in as many passes as json_find needs.
+static bool find_all(
+        struct slice body, const char *const *pointers, size_t n, struct json_result *results)
+{
+    for (size_t at = 0; at < n; at += JSON_POINTERS_MAX) {
+        size_t some = n - at < JSON_POINTERS_MAX ? n - at : JSON_POINTERS_MAX;
+        if (!json_find(body, pointers + at, some, results + at, NULL))
+            return false;
+    }
+    return true;
+}
+
+static void fingerprint(struct slice body, const struct source *source, struct event *event)
+{
+    AUTO_TEXT struct text kept = {.max = body.len};
+    if (source && source->n_fingerprint_ignore &&
+            json_without(body, (const char *const *)source->fingerprint_ignore,
+                    source->n_fingerprint_ignore, &kept, NULL))
+        body = text_slice(&kept);
+    sha256_of(body, event->fingerprint);
+}
+
+static char *arrival_id(const struct arrival *arrival)
+{
+    char hex[KEY_HEX];
+    key_hex(arrival->id, hex);
+    struct text id;
+    text_init(&id, EVENT_ID_MAX);
+    text_fmt(&id, "arrival:%s", hex);
+    return text_steal(&id);
+}
+
+// A value as printable text of at most EVENT_ID_MAX bytes; NULL when it is none.
+static char *short_text(struct json_token token)
+{
+    AUTO_TEXT struct text text = {.max = EVENT_ID_MAX};
+    if (!json_plain(token, &text, NULL) || !json_id_ok(text_slice(&text), NULL))
+        return NULL;
+    return text_steal(&text);
+}
+
+static char *exact_id(struct json_token token)
+{
+    AUTO_TEXT struct text text = {.max = EVENT_ID_MAX};
+    return json_id(token, &text, NULL) ? text_steal(&text) : NULL;
+}
+
+// A required value through `make`; absent and bad are the reasons when there is none.
+static const char *required(const struct json_result *result, char *(*make)(struct json_token),
+        const char *none, const char *bad, char **ret_value)
+{
+    if (result->found == JSON_DUPLICATE)
+        return "duplicate-member";
+    if (absent(result))
+        return none;
+    *ret_value = make(result->token);
+    return *ret_value ? NULL : bad;
+}
+
+// The literal tokens joined with ':'; one that is absent is empty.
+static const char *read_scope(const struct json_result *results, size_t n, char **ret_scope)
+{
+    AUTO_TEXT struct text scope = {.max = EVENT_ID_MAX};
+    for (size_t i = 0; i < n; i++) {
+        if (results[i].found == JSON_DUPLICATE)
+            return "duplicate-member";
+        if ((i > 0 && !text_char(&scope, ':')) ||
+                (!absent(&results[i]) && !json_plain(results[i].token, &scope, NULL)))
+            return "bad-scope";
+    }
+    if (scope.len && !json_id_ok(text_slice(&scope), NULL))
+        return "bad-scope";
+    *ret_scope = text_steal(&scope);
+    return NULL;
+}
+
+static const char *read_own_id(const struct arrival *arrival, char **ret_id)
+{
+    if (arrival->idempotency_key.len == 0)
+        return "no-id";
+    if (!json_id_ok(arrival->idempotency_key, NULL))
+        return "bad-id";
+    *ret_id = slice_dup(arrival->idempotency_key);
+    return NULL;
+}
+
+static const char *read_id(const struct arrival *arrival, const struct read_pointers *pointers,
+        const struct json_result *result, struct event *event)
+{
+    if (pointers->app)
+        return read_own_id(arrival, &event->id);
+    return required(result, exact_id, "no-id", "bad-id", &event->id);
+}
+
+// Which event it is: id, scope, type. What can be read is filled even when something else can't.
+static const char *read_identity(
+        const struct arrival *arrival, const struct read_pointers *pointers, struct event *event)
+{
+    const char *wanted[2 + SCOPE_POINTERS_MAX] = {
+            pointers->id ? pointers->id : "", pointers->type ? pointers->type : ""};
+    struct json_result results[ARRAY_LEN(wanted)] = {{.found = JSON_MISSING}};
+    size_t n_scope = 0;
+    for (; pointers->scope && pointers->scope[n_scope] && n_scope < SCOPE_POINTERS_MAX; n_scope++)
+        wanted[2 + n_scope] = pointers->scope[n_scope];
+    // "" is the whole document: never what was asked for.
+    bool readable = find_all(arrival->body, wanted, 2 + n_scope, results);
+    if (!pointers->id)
+        results[0] = (struct json_result){.found = JSON_MISSING};
+    if (!pointers->type)
+        results[1] = (struct json_result){.found = JSON_MISSING};
+    const char *no_id = read_id(arrival, pointers, &results[0], event);
+    if (!readable)
+        return "unreadable";
+    const char *no_scope = read_scope(results + 2, n_scope, &event->scope);
+    const char *no_type = required(&results[1], short_text, "no-type", "bad-type", &event->type);
+    return no_id ? no_id : no_scope ? no_scope : no_type;
+}
+
+// Every string in it can be made a text: \u0000 and lone surrogates are JSON, but no reader behind
+// this one takes them. json_find has bounded the depth.
+static bool usable(struct json_token token)
+{
+    if (token.kind == JSON_KIND_STRING) {
+        AUTO_TEXT struct text text = {.max = READ_FIELDS_MAX};
+        return json_text(token, &text, NULL);
+    }
+    if (token.kind != JSON_KIND_OBJECT && token.kind != JSON_KIND_ARRAY)
+        return true;
+    struct json_token name, value;
+    for (size_t at = 0; json_next(token, &at, &name, &value);) {
+        if ((name.kind == JSON_KIND_STRING && !usable(name)) || !usable(value))
+            return false;
+    }
+    return true;
+}
+
+static bool add_field(struct text *out, const char *name, struct json_token token)
+{
+    return (out->len == 1 || text_char(out, ',')) && json_quote(out, slice_of(name)) &&
+           text_char(out, ':') && text_add(out, token.raw);
+}
+
+// The mapped fields as one object of their raw tokens; what is absent is left out.
+static const char *read_fields(
+        const struct field *fields, size_t n, const struct json_result *results, char **ret_object)
+{
+    AUTO_TEXT struct text object = {.max = READ_FIELDS_MAX};
+    text_char(&object, '{');
+    for (size_t i = 0; i < n; i++) {
+        if (results[i].found == JSON_DUPLICATE)
+            return "duplicate-member";
+        if (absent(&results[i]))
+            continue;
+        if (results[i].token.raw.len > READ_FIELDS_MAX || !usable(results[i].token) ||
+                !add_field(&object, fields[i].name, results[i].token))
+            return "bad-field";
+    }
+    if (!text_char(&object, '}'))
+        return "bad-field";
+    *ret_object = text_steal(&object);
+    return NULL;
+}
+
+static const char *read_sequence(const struct json_result *result, struct event *event)
+{
+    if (result->found == JSON_DUPLICATE)
+        return "duplicate-member";
+    if (absent(result))
+        return "no-sequence";
+    event->has_sequence = json_int64(result->token, &event->sequence, NULL);
+    return event->has_sequence ? NULL : "bad-sequence";
+}
+
+// The state that the deciding value maps to; *ret_to = -1 when it maps to none.
+static const char *read_by(
+        const struct event_rule *rule, const struct json_result *result, int *ret_to)
+{
+    AUTO_FREE char *value = NULL;
+    const char *reason = required(result, short_text, "no-value", "bad-value", &value);
+    *ret_to = -1;
+    for (size_t i = 0; !reason && i < rule->n_map; i++) {
+        if (strcmp(rule->map[i].value, value) == 0)
+            *ret_to = rule->map[i].to;
+    }
+    return reason;
+}
+
+// The rule's pointers in a fixed order; "" stands for one that the rule does not have.
+enum { AT_ORDER, AT_BY, AT_SEQUENCE, AT_FIELDS };
+
+static size_t rule_pointers(const struct event_rule *rule, const char **pointers)
+{
+    size_t n = AT_FIELDS;
+    pointers[AT_ORDER] = rule->order ? rule->order : "";
+    pointers[AT_BY] = rule->by ? rule->by : "";
+    pointers[AT_SEQUENCE] = rule->sequence ? rule->sequence : "";
+    for (size_t i = 0; i < rule->n_contact; i++)
+        pointers[n++] = rule->contact[i].pointer;
+    for (size_t i = 0; i < rule->n_data; i++)
+        pointers[n++] = rule->data[i].pointer;
+    return n;
+}
+
+static const char *read_step(
+        const struct event_rule *rule, const struct json_result *results, struct event *event)
+{
+    const char *reason = NULL;
+    event->to = rule->to;
+    if (rule->by)
+        reason = read_by(rule, &results[AT_BY], &event->to);
+    if (reason || (rule->by && event->to < 0))
+        return reason; // a value that is not in the map moves nothing: unmapped
+    event->rule = rule;
+    if (rule->order)
+        reason = required(&results[AT_ORDER], exact_id, "no-order", "bad-order", &event->order_id);
+    if (!reason && rule->sequence)
+        reason = read_sequence(&results[AT_SEQUENCE], event);
+    return reason;
+}
+
+// What it means by its rule.
+static const char *read_rule(struct slice body, const struct event_rule *rule, struct event *event)
+{
+    size_t room = AT_FIELDS + rule->n_contact + rule->n_data;
+    AUTO_FREE const char **pointers = xcalloc(room, sizeof *pointers);
+    AUTO_FREE struct json_result *results = xcalloc(room, sizeof *results);
+    size_t n = rule_pointers(rule, pointers);
+    if (!find_all(body, pointers, n, results))
+        return "unreadable";
+    const char *reason = read_step(rule, results, event);
+    if (reason || !event->rule)
+        return reason;
+    reason = read_fields(rule->contact, rule->n_contact, results + AT_FIELDS, &event->contact);
+    return reason ? reason
+                  : read_fields(rule->data, rule->n_data, results + AT_FIELDS + rule->n_contact,
+                            &event->data);
+}
+
+static const char *read_event(const struct arrival *arrival, const struct source *source,
+        const struct read_pointers *pointers, struct event *event)
+{
+    const char *reason = read_identity(arrival, pointers, event);
+    if (!source)
+        return "no-source";
+    if (reason)
+        return reason;
+    const struct event_rule *rule = source_rule(source, slice_of(event->type));
+    return rule ? read_rule(arrival->body, rule, event) : NULL;
+}
+
+// A parked event means nothing until a person looks at it.
+static void clear_meaning(struct event *event)
+{
+    event->rule = NULL;
+    event->to = -1;
+    event->has_sequence = false;
+    event->sequence = 0;
+    free(steal(&event->order_id));
+    free(steal(&event->contact));
+    free(steal(&event->data));
+}
+
+void read_events(
+        struct arrival *arrival, const struct policy *policy, const struct read_pointers *pointers)
+{
+    arrival_drop_events(arrival);
+    const struct source *source = policy_source(policy, slice_of(arrival->source));
+    struct event *event = xcalloc(1, sizeof *event);
+    *event = (struct event){.to = -1};
+    arrival->events = event;
+    arrival->n_events = 1;
+    fingerprint(arrival->body, source, event);
+    event->parked_reason = read_event(arrival, source, pointers, event);
+    if (event->parked_reason)
+        clear_meaning(event);
+    // Without its scope an id is not an event's: two accounts may use the same.
+    if (!event->id || (!event->scope && !pointers->app)) {
+        free(event->id);
+        event->id = arrival_id(arrival);
+    }
+    event->scope = event->scope ? event->scope : xstrdup("");
+    event->contact = event->contact ? event->contact : xstrdup("{}");
+    event->data = event->data ? event->data : xstrdup("{}");
+}
