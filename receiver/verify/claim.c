@@ -50,11 +50,6 @@ static enum verify_reason header_one(const struct verify_request *request, const
     return VERIFY_OK;
 }
 
-static bool starts_with(struct slice text, struct slice start)
-{
-    return text.len >= start.len && (start.len == 0 || memcmp(text.ptr, start.ptr, start.len) == 0);
-}
-
 static struct slice skip(struct slice text, size_t n)
 {
     return (struct slice){text.ptr + n, text.len - n};
@@ -86,7 +81,7 @@ static enum verify_reason add_signature(
         const struct scheme *row, struct slice value, struct claim *claim)
 {
     struct slice prefix = slice_of(row->prefix);
-    if (!starts_with(value, prefix))
+    if (!slice_starts(value, prefix))
         return VERIFY_OK;
     if (claim->n_signatures == SCHEME_CANDIDATES_MAX)
         return VERIFY_BAD_HEADER;

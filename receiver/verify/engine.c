@@ -24,8 +24,7 @@ static bool mac_key_make(const struct scheme *row, struct slice secret, struct m
         return secret.len != 0;
     }
     struct slice prefix = SLICE("whsec_");
-    if (row->key == SECRET_WHSEC && secret.len >= prefix.len &&
-            memcmp(secret.ptr, prefix.ptr, prefix.len) == 0)
+    if (row->key == SECRET_WHSEC && slice_starts(secret, prefix))
         secret = (struct slice){secret.ptr + prefix.len, secret.len - prefix.len};
     enum scheme_encoding encoding = row->key == SECRET_HEX ? ENCODING_HEX : ENCODING_BASE64;
     size_t len = 0;

@@ -17,11 +17,13 @@ def programs(build):
 
 
 def run(argv):
-    """(exit status, output); a program that hangs has status 124."""
+    """(exit status, output); a program that hangs has status 124, one that was not built 127."""
     try:
         done = subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
                               timeout=PROGRAM_SECONDS_MAX, check=False)
         return done.returncode, done.stdout.decode("utf-8", "replace")
+    except OSError as e:
+        return 127, f"{e}\n"
     except subprocess.TimeoutExpired as e:
         return 124, (e.stdout or b"").decode("utf-8", "replace") + f"\nlonger than {PROGRAM_SECONDS_MAX} s\n"
 
