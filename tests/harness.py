@@ -21,7 +21,7 @@ scratch folders. Each test may take 120 s (@timeout(300) changes that). More of 
   t.pawl(cluster, sink, policy=, edit=, host=, env=): must("policy", "apply"), run(..), json(..), receiver(fault="crash@label:1",
   now=..), dispatcher(..), restart(program), load(requests, again=True) in the background; program.kill9() freeze() stop()
   log() admin("/readyz"); gone(pid); stripe_request, erp_request, app_request; RawSocket(port) for malformed HTTP;
-  t.need_faults(), t.need_shared(path), t.skip(why), t.long.
+  t.need_faults(), t.need_shared(path), t.need_tool("usr/bin/promtool"), t.skip(why), t.long.
 A program that runs at the test's end gets SIGTERM and must end with 0; a sanitizer's report of any program fails the test."""
 import os
 import sys
@@ -33,11 +33,11 @@ sys.dont_write_bytecode = True
 from kit.cluster import Cluster  # noqa: E402
 from kit.http import Answer, Load, RawSocket, get, post_all  # noqa: E402
 from kit.pawl import Pawl, Program, binary, build_dir, build_option, has_faults, parse_metrics, secret  # noqa: E402
-from kit.procs import ROOT, SHARED, Proc, eventually, free_ports, gone, scratch  # noqa: E402
+from kit.procs import ROOT, SHARED, Proc, eventually, free_ports, gone, scratch, tool  # noqa: E402
 from kit.runner import Skip, check, eq, main, timeout  # noqa: E402
 from kit.sign import (Request, app_auth, app_request, as_body, erp_request, erp_sign, stripe_event,  # noqa: E402
                       stripe_request, stripe_sign)
-from kit.smtp import PostfixSink, SmtpSink, unpacked  # noqa: E402
+from kit.smtp import PostfixSink, SmtpSink  # noqa: E402
 
 __all__ = [n for n in dir() if not n.startswith("_") and n not in ("os", "sys", "main")]
 

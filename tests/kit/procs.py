@@ -38,6 +38,12 @@ def scratch(prefix="pawl-"):
     return path
 
 
+def tool(path):
+    """A program of a package that tests/run has unpacked, else the system's own; None when it is nowhere."""
+    folder = os.environ.get("PAWL_UNPACKED", os.path.join(ROOT, "build-test", "unpacked"))
+    return next((p for p in (os.path.join(folder, path), "/" + path) if os.path.exists(p)), None)
+
+
 def free_ports(n=1):
     """The first of n neighbouring free TCP ports below the ephemeral range; never the same twice in a run."""
     for _ in range(1000):

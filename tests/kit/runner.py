@@ -42,8 +42,7 @@ class Test:
         return self.keep(smtp.SmtpSink(**options))
 
     def postfix_sink(self, *options):
-        if not smtp.has_smtp_sink():
-            self.skip("smtp-sink (package postfix) is not here")
+        self.need_tool("usr/sbin/smtp-sink")
         return self.keep(smtp.PostfixSink(options))
 
     def pawl(self, cluster, sink=None, **options):
@@ -69,6 +68,13 @@ class Test:
         found = os.path.join(procs.SHARED, path)
         if not os.path.exists(found):
             self.skip(f"../shared/{path} is not here")
+        return found
+
+    def need_tool(self, path):
+        """The path of a program that tests/run unpacks; the test is skipped where it is absent."""
+        found = procs.tool(path)
+        if not found:
+            self.skip(f"{path} is not here (deploy/packages, section test-unpack)")
         return found
 
     def skip(self, reason):

@@ -125,23 +125,10 @@ class PostfixSink:
             self.proc.kill9()
 
 
-def unpacked(path):
-    """A file of a package that tests/run has unpacked, or None."""
-    found = os.path.join(os.environ.get("PAWL_UNPACKED", os.path.join(procs.ROOT, "build-test", "unpacked")), path)
-    return found if os.path.exists(found) else None
-
-
 def _find_smtp_sink():
-    program = unpacked("usr/sbin/smtp-sink")
-    if program:
-        return program, {**os.environ, "LD_LIBRARY_PATH": os.path.join(os.path.dirname(program), "../lib/postfix")}
-    if os.path.exists("/usr/sbin/smtp-sink"):
-        return "/usr/sbin/smtp-sink", dict(os.environ)
-    raise AssertionError("smtp-sink is missing: tests/run unpacks it (deploy/packages, section test-unpack)")
-
-
-def has_smtp_sink():
-    try:
-        return bool(_find_smtp_sink())
-    except AssertionError:
-        return False
+    """(program, environment); an unpacked one needs its libraries named."""
+    program = procs.tool("usr/sbin/smtp-sink")
+    if not program:
+        raise AssertionError("smtp-sink is missing: tests/run unpacks it (deploy/packages, section test-unpack)")
+    libraries = os.path.join(os.path.dirname(program), "../lib/postfix")
+    return program, {**os.environ, "LD_LIBRARY_PATH": libraries}

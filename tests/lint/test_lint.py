@@ -163,3 +163,19 @@ def test_clang_tidy_has_no_findings(t):
     check(paths, f"no source file of {ROOT} is compiled in {build}")
     status, said = tidy(build, paths)
     check(status == 0, "\n" + said)
+
+
+def fault_labels(path):
+    """Which texts of the fault labels are in a program."""
+    with open(path, "rb") as f:
+        program = f.read()
+    return [word for word in (b"PAWL_FAULT", b"PAWL_TEST_NOW") if word in program]
+
+
+def test_the_shipped_build_holds_no_fault_label(t):
+    shipped = os.path.join(os.environ.get("PAWL_RELEASE_BUILD", os.path.join(ROOT, "build")), "cli", "pawl")
+    if not os.path.exists(shipped):
+        t.skip(f"{shipped} is not built")
+    eq(fault_labels(shipped), [])
+    if has_faults():
+        eq(len(fault_labels(binary())), 2, "labels in the build that has them")
