@@ -35,7 +35,7 @@ static bool step(struct run *run, const struct scope *scope, const struct node *
 static bool write(
         struct run *run, const struct scope *scope, const struct node *node, struct slice bytes)
 {
-    if (memchr(bytes.ptr ? (const char *)bytes.ptr : "", '\0', bytes.len))
+    if (bytes.len && memchr(bytes.ptr, '\0', bytes.len))
         return template_err(scope->t, node->at, run->err, "a NUL can't stand in a message");
     bool in_header = run->how->part == TEMPLATE_HEADER;
     for (size_t i = 0; in_header && i < bytes.len; i++)
