@@ -1,0 +1,144 @@
+#include "dispatcher/delivery.h"
+
+#include <jansson.h>
+
+static const char *const state_names[] = {
+        [DELIVERY_DUE] = "due",
+        [DELIVERY_WIRE] = "wire",
+        [DELIVERY_ACCEPTED] = "accepted",
+        [DELIVERY_REFUSED] = "refused",
+        [DELIVERY_EXPIRED] = "expired",
+        [DELIVERY_WITHHELD] = "withheld",
+        [DELIVERY_SUPERSEDED] = "superseded",
+        [DELIVERY_CANCELLED] = "cancelled",
+        [DELIVERY_DEAD] = "dead",
+        [DELIVERY_UNKNOWN] = "unknown",
+        [DELIVERY_DELIVERED] = "delivered",
+        [DELIVERY_BOUNCED] = "bounced",
+        [DELIVERY_COMPLAINED] = "complained",
+};
+
+static const char *const outcome_names[] = {
+        [0] = "none",
+        [ATTEMPT_ACCEPTED] = "accepted",
+        [ATTEMPT_REFUSED] = "refused",
+        [ATTEMPT_RETRY] = "retry",
+        [ATTEMPT_UNKNOWN] = "unknown",
+        [ATTEMPT_GIVEN_BACK] = "given_back",
+};
+
+// The number may come from the database, so one that is not in the table gets a name too.
+static const char *name_in(const char *const *names, size_t n, int number)
+{
+    return number >= 0 && (size_t)number < n ? names[number] : "invalid";
+}
+
+const char *delivery_state_name(enum delivery_state state)
+{
+    return name_in(state_names, ARRAY_LEN(state_names), (int)state);
+}
+
+const char *attempt_outcome_name(enum attempt_outcome outcome)
+{
+    return name_in(outcome_names, ARRAY_LEN(outcome_names), (int)outcome);
+}
+
+// One row a member of struct content: its name in the stored JSON.
+static const struct member {
+    const char *name;
+    size_t offset;
+    bool required;
+} members[] = {
+        {"from", offsetof(struct content, from), true},
+        {"to", offsetof(struct content, to), true},
+        {"subject", offsetof(struct content, subject), true},
+        {"text", offsetof(struct content, text), false},
+        {"html", offsetof(struct content, html), false},
+        {"message_id", offsetof(struct content, message_id), true},
+        {"date", offsetof(struct content, date), true},
+};
+
+static char *member_get(const struct content *content, const struct member *member)
+{
+    char *value;
+    memcpy(&value, (const char *)content + member->offset, sizeof value);
+    return value;
+}
+
+static void member_set(struct content *content, const struct member *member, char *value)
+{
+    memcpy((char *)content + member->offset, &value, sizeof value);
+}
+
+void content_fini(struct content *content)
+{
+    for (size_t i = 0; i < ARRAY_LEN(members); i++)
+        free(member_get(content, &members[i]));
+    *content = (struct content){0};
+}
+
+static void auto_decref_(json_t **json)
+{
+    json_decref(*json);
+}
+#define AUTO_JSON __attribute__((cleanup(auto_decref_)))
+
+static int append_dump(const char *bytes, size_t len, void *out)
+{
+    return text_add(out, (struct slice){(const unsigned char *)bytes, len}) ? 0 : -1;
+}
+
+bool content_to_json(const struct content *content, struct text *out)
+{
+    AUTO_JSON json_t *object = json_object();
+    for (size_t i = 0; i < ARRAY_LEN(members); i++) {
+        const char *value = member_get(content, &members[i]);
+        // json_string() is NULL for what is not UTF-8, and then the set fails.
+        if (value && json_object_set_new(object, members[i].name, json_string(value)) != 0)
+            return false;
+    }
+    return json_dump_callback(object, append_dump, out, JSON_COMPACT) == 0;
+}
+
+static bool take_member(
+        const json_t *object, const struct member *member, struct content *content, struct err *err)
+{
+    const json_t *value = json_object_get(object, member->name);
+    if (!value && !member->required)
+        return true;
+    if (!json_is_string(value))
+        return err_set(err, ERR_INPUT, "stored content has no text in '%s'", member->name);
+    member_set(content, member, xstrdup(json_string_value(value)));
+    return true;
+}
+
+bool content_from_json(struct slice json, struct content *ret_content, struct err *err)
+{
+    // Without JSON_ALLOW_NUL an escaped NUL is an error, so no string is cut in silence.
+    json_error_t why;
+    AUTO_JSON json_t *object =
+            json_loadb((const char *)json.ptr, json.len, JSON_REJECT_DUPLICATES, &why);
+    if (!json_is_object(object))
+        return err_set(err, ERR_INPUT, "stored content is not a JSON object");
+    struct content content = {0};
+    for (size_t i = 0; i < ARRAY_LEN(members); i++) {
+        if (!take_member(object, &members[i], &content, err)) {
+            content_fini(&content);
+            return false;
+        }
+    }
+    *ret_content = content;
+    return true;
+}
+
+void delivery_free(struct delivery *delivery)
+{
+    if (!delivery)
+        return;
+    // data is borrowed from the claim's rows.
+    free(delivery->target);
+    free(delivery->address);
+    free(delivery->once);
+    content_fini(&delivery->content);
+    free(delivery);
+}

@@ -1,0 +1,147 @@
+#include "dispatcher/send/dialog.h"
+
+#define COMMAND_MAX 1024
+#define SEND_MAX ((size_t)16384)
+
+void dialog_init(struct smtp_dialog *dialog)
+{
+    *dialog = (struct smtp_dialog){.phase = SMTP_IDLE};
+    text_init(&dialog->command, COMMAND_MAX);
+}
+
+void dialog_fini(struct smtp_dialog *dialog)
+{
+    text_fini(&dialog->command);
+}
+
+// Addresses are at most 254 bytes each: a command always fits.
+static void say(struct smtp_dialog *dialog, enum smtp_phase phase)
+{
+    const struct smtp_request *request = dialog->request;
+    struct text *out = &dialog->command;
+    text_reset(out);
+    dialog->sent = 0;
+    dialog->phase = phase;
+    if (phase == SMTP_MAIL) {
+        text_fmt(out, "MAIL FROM:<%s>", request->mail_from);
+        if (dialog->offers.size)
+            text_fmt(out, " SIZE=%zu", request->size);
+        text_str(out, request->needs_utf8 ? " SMTPUTF8\r\n" : "\r\n");
+    } else if (phase == SMTP_RCPT) {
+        text_fmt(out, "RCPT TO:<%s>\r\n", request->rcpt);
+    } else if (phase == SMTP_DATA) {
+        text_str(out, "DATA\r\n");
+    } else if (phase == SMTP_RESET) {
+        text_str(out, "RSET\r\n");
+    }
+}
+
+void dialog_begin(struct smtp_dialog *dialog, const struct smtp_request *request)
+{
+    dialog->request = request;
+    dialog->reply = (struct smtp_reply){0};
+    dialog->line_len = 0;
+    say(dialog, SMTP_MAIL);
+}
+
+void dialog_reset(struct smtp_dialog *dialog)
+{
+    dialog->request = NULL;
+    dialog->line_len = 0;
+    say(dialog, SMTP_RESET);
+}
+
+static struct slice sending(const struct smtp_dialog *dialog)
+{
+    return dialog->phase == SMTP_BODY ? text_slice(&dialog->request->wire)
+                                      : text_slice(&dialog->command);
+}
+
+struct slice dialog_output(const struct smtp_dialog *dialog)
+{
+    struct slice all = sending(dialog);
+    size_t left = all.len - dialog->sent;
+    if (left == 0)
+        return (struct slice){NULL, 0};
+    return (struct slice){all.ptr + dialog->sent, left < SEND_MAX ? left : SEND_MAX};
+}
+
+void dialog_sent(struct smtp_dialog *dialog, size_t n)
+{
+    dialog->sent += n;
+    if (dialog->phase == SMTP_BODY && dialog->sent == dialog->request->wire.len)
+        say(dialog, SMTP_END_OF_DATA);
+}
+
+// The phase that a good reply leads to; the same one when the reply is no good one.
+static enum smtp_phase after_reply(const struct smtp_dialog *dialog)
+{
+    int code = dialog->reply.code;
+    bool good = code / 100 == 2;
+    if (dialog->phase == SMTP_MAIL && good)
+        return SMTP_RCPT;
+    if (dialog->phase == SMTP_RCPT && good)
+        return SMTP_DATA;
+    if (dialog->phase == SMTP_DATA && code == 354)
+        return SMTP_BODY;
+    if (dialog->phase == SMTP_RESET && good)
+        return SMTP_IDLE;
+    return dialog->phase;
+}
+
+static enum dialog_step on_reply(struct smtp_dialog *dialog)
+{
+    bool refusal = dialog->reply.code >= 400;
+    // A server may refuse before it was asked (421, or a body that grows too large); anything else
+    // that comes out of turn would be taken for the answer to what was not asked yet.
+    if (dialog_output(dialog).len && !refusal)
+        return DIALOG_GARBLED;
+    if (refusal)
+        return DIALOG_ENDED;
+    enum smtp_phase next = after_reply(dialog);
+    if (next == dialog->phase)
+        return dialog->phase == SMTP_END_OF_DATA && dialog->reply.code / 100 == 2 ? DIALOG_ENDED
+                                                                                  : DIALOG_GARBLED;
+    say(dialog, next);
+    return next == SMTP_IDLE ? DIALOG_ENDED : DIALOG_GOES_ON;
+}
+
+static enum dialog_step on_line(struct smtp_dialog *dialog)
+{
+    size_t len = dialog->line_len;
+    dialog->line_len = 0;
+    if (len && dialog->line[len - 1] == '\r')
+        len--;
+    struct slice line = {(const unsigned char *)dialog->line, len};
+    switch (reply_line(&dialog->reply, line)) {
+    case REPLY_MORE:
+        return DIALOG_GOES_ON;
+    case REPLY_DONE:
+        return on_reply(dialog);
+    case REPLY_BAD:
+        break;
+    }
+    return DIALOG_GARBLED;
+}
+
+enum dialog_step dialog_input(struct smtp_dialog *dialog, struct slice bytes)
+{
+    for (size_t i = 0; i < bytes.len; i++) {
+        if (bytes.ptr[i] != '\n') {
+            if (dialog->line_len == sizeof dialog->line)
+                return DIALOG_GARBLED;
+            dialog->line[dialog->line_len++] = (char)bytes.ptr[i];
+            continue;
+        }
+        enum dialog_step step = on_line(dialog);
+        if (step != DIALOG_GOES_ON)
+            return step;
+    }
+    return DIALOG_GOES_ON;
+}
+
+bool dialog_reusable(const struct smtp_dialog *dialog)
+{
+    // In the middle of a body there is no way back to commands.
+    return dialog->reply.code != 421 && dialog->phase != SMTP_BODY && dialog->line_len == 0;
+}

@@ -1,0 +1,13 @@
+// mime.h: makes the RFC 5322 message of a content; pure, and the same bytes on every try.
+#pragma once
+#include "dispatcher/delivery.h"
+#include "dispatcher/send/address.h"
+
+#define MIME_MESSAGE_MAX ((size_t)16 << 20)
+
+// Appends the message with CRLF line ends, 7 bit, no line over 998 characters; leading dots are
+// not doubled yet. text and html make a multipart/alternative whose boundary comes from the
+// Message-ID. ERR_INPUT when a header would hold a control character or is not UTF-8, when there is
+// no body, or when out is full.
+MUST_CHECK bool mime_build(const struct content *content, const struct mailbox *from,
+        const struct mailbox *to, struct text *out, struct err *err);
