@@ -110,6 +110,7 @@ CREATE TABLE waiting (
     order_id text COLLATE "C" NOT NULL,
     event_id text COLLATE "C" NOT NULL,
     scope    text COLLATE "C" NOT NULL,
+    type     text COLLATE "C" NOT NULL,
     contact  text NOT NULL,
     data     text NOT NULL,
     since    timestamptz NOT NULL,

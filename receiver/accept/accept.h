@@ -6,6 +6,7 @@
 // on the accept thread, with .answer set.
 #pragma once
 #include "common/config/policy.h"
+#include "receiver/accept/read.h"
 #include "receiver/arrival.h"
 
 struct accept;
@@ -14,6 +15,9 @@ struct accept_options {
     const char *conninfo;    // the login role pawl_receiver is added
     const char *credentials; // directory
     struct policy_known known;
+    // Where the source's scheme has id, type and scope; main asks verify, which accept does not
+    // know.
+    struct read_pointers (*pointers)(const struct source *source);
     struct policy_box *policies; // shared with the loops
     int queue_rows;              // more waiting than this: refused at once (503)
     size_t queue_bytes;

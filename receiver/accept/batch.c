@@ -1,0 +1,148 @@
+#include "receiver/accept/batch.h"
+
+static int order_by_key(const void *left, const void *right)
+{
+    const struct item *a = left, *b = right;
+    if (a->bucket != b->bucket)
+        return a->bucket < b->bucket ? -1 : 1;
+    int order = strcmp(a->event->id, b->event->id);
+    if (order == 0)
+        order = (a->source->id > b->source->id) - (a->source->id < b->source->id);
+    if (order == 0)
+        order = strcmp(a->event->scope, b->event->scope);
+    return order ? order : (a->nth > b->nth) - (a->nth < b->nth);
+}
+
+static bool same_key(const struct item *a, const struct item *b)
+{
+    return a->bucket == b->bucket && a->source->id == b->source->id &&
+           strcmp(a->event->id, b->event->id) == 0 && strcmp(a->event->scope, b->event->scope) == 0;
+}
+
+static const char *secret_name(const struct source *source, const struct arrival *arrival)
+{
+    if (arrival->secret_index < 0 || (size_t)arrival->secret_index >= source->n_secrets)
+        return NULL;
+    return source->secrets[arrival->secret_index].credential;
+}
+
+static void add_items(struct batch *batch, struct arrival *arrival, size_t *room)
+{
+    const struct source *source = policy_source(batch->policy, slice_of(arrival->source));
+    if (!source)
+        return;
+    for (size_t i = 0; i < arrival->n_events; i++) {
+        struct event *event = &arrival->events[i];
+        if (batch->n == *room) {
+            *room = *room ? 2 * *room : 64;
+            batch->items = xrealloc(batch->items, *room * sizeof *batch->items);
+        }
+        struct key key =
+                key_event(slice_of(source->name), slice_of(event->scope), slice_of(event->id));
+        batch->items[batch->n] = (struct item){.event = event,
+                .arrival = arrival,
+                .source = source,
+                .secret = secret_name(source, arrival),
+                .bucket = key_bucket(key),
+                .nth = batch->n,
+                .order = SIZE_MAX};
+        batch->n++;
+    }
+}
+
+void batch_init(struct batch *batch, struct policy *policy, struct arrival *arrivals)
+{
+    *batch = (struct batch){.policy = policy};
+    size_t room = 0;
+    for (struct arrival *arrival = arrivals; arrival; arrival = arrival->next)
+        if (arrival->answer == ANSWER_NONE)
+            add_items(batch, arrival, &room);
+    if (batch->n == 0)
+        return;
+    qsort(batch->items, batch->n, sizeof *batch->items, order_by_key);
+    batch->queue = xcalloc(batch->n, sizeof *batch->queue);
+    for (size_t i = 0; i < batch->n; i++) {
+        batch->items[i].leads = i == 0 || !same_key(&batch->items[i - 1], &batch->items[i]);
+        batch->queue[batch->items[i].nth] = i;
+    }
+}
+
+void batch_fini(struct batch *batch)
+{
+    for (size_t i = 0; i < batch->n_orders; i++)
+        run_fini(&batch->orders[i]);
+    for (size_t i = 0; i < batch->n_notes; i++) {
+        free(batch->notes[i].once);
+        free(batch->notes[i].data);
+        free(batch->notes[i].contact);
+    }
+    free(batch->items);
+    free(batch->queue);
+    free(batch->orders);
+    free(batch->judgements.rows);
+    free(batch->notes);
+    *batch = (struct batch){0};
+}
+
+static int order_by_order(const void *left, const void *right)
+{
+    const struct order_run *a = left, *b = right;
+    if (a->bucket != b->bucket)
+        return a->bucket < b->bucket ? -1 : 1;
+    return strcmp(a->id, b->id);
+}
+
+static bool names_an_order(const struct item *item)
+{
+    return item->won && item->event->order_id && item->event->to >= 0 &&
+           !item->event->parked_reason;
+}
+
+static void drop_repeated_orders(struct batch *batch)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < batch->n_orders; i++)
+        if (kept == 0 || order_by_order(&batch->orders[kept - 1], &batch->orders[i]) != 0)
+            batch->orders[kept++] = batch->orders[i];
+    batch->n_orders = kept;
+}
+
+void batch_group_orders(struct batch *batch)
+{
+    batch->orders = xcalloc(batch->n, sizeof *batch->orders);
+    for (size_t i = 0; i < batch->n; i++) {
+        if (!names_an_order(&batch->items[i]))
+            continue;
+        const char *id = batch->items[i].event->order_id;
+        batch->orders[batch->n_orders++] =
+                (struct order_run){.bucket = key_bucket(key_order(slice_of(id))), .id = id};
+    }
+    if (batch->n_orders)
+        qsort(batch->orders, batch->n_orders, sizeof *batch->orders, order_by_order);
+    drop_repeated_orders(batch);
+    for (size_t i = 0; i < batch->n; i++) {
+        struct item *item = &batch->items[i];
+        if (!names_an_order(item))
+            continue;
+        struct slice id = slice_of(item->event->order_id);
+        item->order = batch_find_order(batch, key_bucket(key_order(id)), id);
+    }
+}
+
+size_t batch_find_order(const struct batch *batch, int bucket, struct slice order_id)
+{
+    size_t low = 0, high = batch->n_orders;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const struct order_run *run = &batch->orders[middle];
+        int order = run->bucket != bucket ? (run->bucket < bucket ? -1 : 1)
+                                          : slice_cmp(slice_of(run->id), order_id);
+        if (order == 0)
+            return middle;
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return SIZE_MAX;
+}

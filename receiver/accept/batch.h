@@ -1,0 +1,58 @@
+// batch.h: the events of a batch of arrivals as one transaction needs them: sorted by key, grouped
+// by order, and what was made of them.
+#pragma once
+#include "receiver/accept/run.h"
+
+// One copy of one event.
+struct item {
+    struct event *event;
+    struct arrival *arrival;
+    const struct source *source;
+    const char *secret; // name of the secret that matched, or NULL
+    int bucket;         // of the event's key
+    size_t nth;         // place in the queue
+    size_t order;       // index into orders, SIZE_MAX = none
+    bool leads; // it stands for its key in this batch; other copies of the key are repeats already
+    bool won;   // its key was new
+};
+
+// One notification that a judgement owes.
+struct note {
+    const struct message *message;
+    struct key id;
+    int bucket;
+    char *once, *data, *contact; // owned; data and contact are JSON, frozen at its judgement
+    size_t judgement;            // index
+    bool made;                   // its row was new: deliveries follow
+};
+
+struct batch {
+    struct policy *policy; // borrowed
+    struct item *items;    // sorted by (bucket, event id, source, scope, place in the queue)
+    size_t n;
+    size_t *queue;            // item indexes in queue order
+    struct order_run *orders; // sorted by (bucket, order id)
+    size_t n_orders;
+    struct judgements judgements;
+    struct note *notes; // sorted by (bucket, id)
+    size_t n_notes;
+};
+
+// Collects the events of the arrivals (already read with that policy) that are to be stored.
+void batch_init(struct batch *batch, struct policy *policy, struct arrival *arrivals);
+void batch_fini(struct batch *batch);
+
+// After the keys are known: makes orders of those that won (or were won by this very arrival
+// before) and name one.
+void batch_group_orders(struct batch *batch);
+
+// After the orders are locked and filled: judges all, then makes the notes.
+struct once_keys;
+MUST_CHECK bool batch_judge(struct batch *batch, const struct once_keys *once, struct err *err);
+
+// Index of the order, SIZE_MAX when the batch has none of that name.
+size_t batch_find_order(const struct batch *batch, int bucket, struct slice order_id);
+
+// The once keys of a policy, parsed. The policy must outlive them.
+MUST_CHECK struct once_keys *once_keys_new(const struct policy *policy, struct err *err);
+void once_keys_free(struct once_keys *once); // NULL is fine

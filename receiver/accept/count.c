@@ -1,0 +1,52 @@
+#include "receiver/accept/count.h"
+
+#include "common/metrics.h"
+
+static void count_copies(const struct batch *batch)
+{
+    struct series *caught = metric(METRIC_DUPLICATES, "inbox", NULL);
+    struct series *age = metric(METRIC_DUPLICATE_AGE, "inbox", NULL);
+    for (size_t i = 0; i < batch->n; i++) {
+        const struct event *event = batch->items[i].event;
+        if (event->outcome != EVENT_DUPLICATE && event->outcome != EVENT_MISMATCH)
+            continue;
+        series_inc(caught);
+        series_observe(age, (double)event->age_us / 1e6);
+    }
+}
+
+static void count_moves(const struct batch *batch)
+{
+    for (size_t i = 0; i < batch->judgements.n; i++) {
+        const struct judgement *row = &batch->judgements.rows[i];
+        if (row->order == SIZE_MAX)
+            continue;
+        series_inc(metric(METRIC_MOVES, move_outcome_name(row->outcome), NULL));
+        if (row->outcome == MOVE_ALREADY_DONE)
+            series_inc(metric(METRIC_DUPLICATES, "move", NULL));
+    }
+}
+
+static void count_notes(const struct batch *batch)
+{
+    for (size_t i = 0; i < batch->n_notes; i++) {
+        const struct note *note = &batch->notes[i];
+        if (!note->made) {
+            series_inc(metric(METRIC_DUPLICATES, "notification", NULL));
+            continue;
+        }
+        series_inc(metric(METRIC_NOTIFICATIONS, note->message->name, NULL));
+        for (size_t s = 0; s < note->message->n_steps; s++)
+            if (!note->message->steps[s].active)
+                series_inc(metric(METRIC_STEPS_INACTIVE, note->message->name,
+                        channel_name(note->message->steps[s].channel), NULL));
+    }
+}
+
+void count_batch(const struct batch *batch)
+{
+    series_observe(metric(METRIC_BATCH_EVENTS, NULL), (double)batch->n);
+    count_copies(batch);
+    count_moves(batch);
+    count_notes(batch);
+}

@@ -1,0 +1,5 @@
+-- Makes deliveries due now.
+-- returns: nothing
+INSERT INTO due (bucket, lane, due_at, notification_id, channel, redrive, tries, target)
+SELECT u.b, u.l, now(), u.n, u.c, 0, 0, ''
+FROM unnest($1::int4[], $2::int4[], $3::uuid[], $4::int4[]) u(b, l, n, c)

@@ -1,0 +1,190 @@
+#include "receiver/accept/rows.h"
+
+#include "receiver/accept/accept_sql.h"
+
+// One array parameter: `begin` opens it, `put` adds the element of `item`.
+#define ITEMS(begin, put)                                                                          \
+    do {                                                                                           \
+        begin(pg);                                                                                 \
+        for (size_t i_ = 0; i_ < pick->n; i_++) {                                                  \
+            const struct item *item = &batch->items[pick->at[i_]];                                 \
+            put;                                                                                   \
+        }                                                                                          \
+    } while (0)
+
+static struct slice text_or_null(const char *text)
+{
+    return text ? slice_of(text) : (struct slice){NULL, 0};
+}
+
+static void put_text(struct pg *pg, const char *text)
+{
+    pg_e_bytes(pg, text_or_null(text));
+}
+
+void rows_keys(
+        struct pg *pg, const struct batch *batch, const struct pick *pick, int slot, int probe)
+{
+    pg_add(pg, ACCEPT_KEYS);
+    pg_p_int(pg, slot);
+    pg_p_int(pg, probe);
+    ITEMS(pg_p_ints, pg_e_int(pg, item->bucket));
+    ITEMS(pg_p_ints, pg_e_int(pg, item->source->id));
+    ITEMS(pg_p_texts, put_text(pg, item->event->id));
+    ITEMS(pg_p_texts, put_text(pg, item->event->scope));
+    ITEMS(pg_p_byteas, pg_e_bytes(pg, (struct slice){item->event->fingerprint, 32}));
+    ITEMS(pg_p_uuids, pg_e_uuid(pg, item->arrival->id));
+    ITEMS(pg_p_texts, put_text(pg, item->event->order_id));
+}
+
+void rows_repeats(
+        struct pg *pg, const struct batch *batch, const struct pick *pick, const int slots[3])
+{
+    pg_add(pg, ACCEPT_REPEATS);
+    for (int i = 0; i < 3; i++)
+        pg_p_int(pg, slots[i]);
+    ITEMS(pg_p_ints, pg_e_int(pg, (int)(item - batch->items)));
+    ITEMS(pg_p_ints, pg_e_int(pg, item->bucket));
+    ITEMS(pg_p_ints, pg_e_int(pg, item->source->id));
+    ITEMS(pg_p_texts, put_text(pg, item->event->id));
+    ITEMS(pg_p_texts, put_text(pg, item->event->scope));
+    ITEMS(pg_p_byteas, pg_e_bytes(pg, (struct slice){item->event->fingerprint, 32}));
+    ITEMS(pg_p_uuids, pg_e_uuid(pg, item->arrival->id));
+    ITEMS(pg_p_texts, put_text(pg, item->secret));
+}
+
+static int move_bucket(const struct item *item)
+{
+    const char *order_id = item->event->order_id;
+    return order_id ? key_bucket(key_order(slice_of(order_id))) : item->bucket;
+}
+
+void rows_stored(struct pg *pg, const struct batch *batch, const struct pick *pick)
+{
+    pg_add(pg, ACCEPT_STORED);
+    ITEMS(pg_p_ints, pg_e_int(pg, (int)(item - batch->items)));
+    ITEMS(pg_p_ints, pg_e_int(pg, move_bucket(item)));
+    ITEMS(pg_p_ints, pg_e_int(pg, item->source->id));
+    ITEMS(pg_p_texts, put_text(pg, item->event->order_id));
+    ITEMS(pg_p_texts, put_text(pg, item->event->id));
+    ITEMS(pg_p_texts, put_text(pg, item->event->scope));
+}
+
+void rows_bodies(struct pg *pg, const struct batch *batch, const struct pick *pick)
+{
+    pg_add(pg, ACCEPT_BODIES);
+    ITEMS(pg_p_ints, pg_e_int(pg, item->bucket));
+    ITEMS(pg_p_ints, pg_e_int(pg, item->source->id));
+    ITEMS(pg_p_ints, pg_e_int(pg, (int)item->event->outcome));
+    ITEMS(pg_p_texts, put_text(pg, item->event->id));
+    ITEMS(pg_p_texts, put_text(pg, item->event->scope));
+    ITEMS(pg_p_uuids, pg_e_uuid(pg, item->arrival->id));
+    ITEMS(pg_p_texts, put_text(pg, item->event->type));
+    ITEMS(pg_p_texts, put_text(pg, item->event->parked_reason));
+    ITEMS(pg_p_texts, put_text(pg, item->secret));
+    ITEMS(pg_p_texts, put_text(pg, item->arrival->headers));
+    ITEMS(pg_p_byteas, pg_e_bytes(pg, item->arrival->body));
+}
+
+#define ORDERS(begin, put)                                                                         \
+    do {                                                                                           \
+        begin(pg);                                                                                 \
+        for (size_t i_ = 0; i_ < batch->n_orders; i_++) {                                          \
+            const struct order_run *run = &batch->orders[i_];                                      \
+            if (only_changed && !run->changed)                                                     \
+                continue;                                                                          \
+            put;                                                                                   \
+        }                                                                                          \
+    } while (0)
+
+void rows_orders(struct pg *pg, const struct batch *batch, int stmt)
+{
+    const bool only_changed = false;
+    pg_add(pg, stmt);
+    ORDERS(pg_p_ints, pg_e_int(pg, run->bucket));
+    ORDERS(pg_p_texts, put_text(pg, run->id));
+}
+
+// What an array literal of numbers is made of.
+enum numbers { NUMBERS_DONE, NUMBERS_SOURCES, NUMBERS_LASTS };
+
+static void put_numbers(struct pg *pg, const struct order_run *run, enum numbers which)
+{
+    AUTO_TEXT struct text literal;
+    text_init(&literal, 64 * 1024);
+    text_char(&literal, '{');
+    size_t n = which == NUMBERS_DONE ? run->n_done : run->n_sequences;
+    for (size_t i = 0; i < n; i++) {
+        int64_t number = which == NUMBERS_DONE      ? run->done[i]
+                         : which == NUMBERS_SOURCES ? run->sequences[i].source
+                                                    : run->sequences[i].last;
+        text_fmt(&literal, "%s%lld", i ? "," : "", (long long)number);
+    }
+    text_char(&literal, '}');
+    pg_e_bytes(pg, text_slice(&literal));
+}
+
+void rows_orders_update(struct pg *pg, const struct batch *batch, size_t *ret_n)
+{
+    const bool only_changed = true;
+    size_t n = 0;
+    pg_add(pg, ACCEPT_ORDERS_UPDATE);
+    ORDERS(pg_p_ints, (pg_e_int(pg, run->bucket), n++));
+    ORDERS(pg_p_texts, put_text(pg, run->id));
+    ORDERS(pg_p_ints, pg_e_int(pg, run->version0));
+    ORDERS(pg_p_ints, pg_e_int(pg, run->state_id));
+    ORDERS(pg_p_ints, pg_e_int(pg, run->version));
+    ORDERS(pg_p_ints, pg_e_int(pg, (int)run->open_waits));
+    ORDERS(pg_p_texts, put_text(pg, run->contact));
+    ORDERS(pg_p_texts, put_text(pg, run->data));
+    ORDERS(pg_p_texts, put_numbers(pg, run, NUMBERS_DONE));
+    ORDERS(pg_p_texts, put_numbers(pg, run, NUMBERS_SOURCES));
+    ORDERS(pg_p_texts, put_numbers(pg, run, NUMBERS_LASTS));
+    *ret_n = n;
+}
+
+// Waits whose row is to be written (new, still waiting) or taken back (stored, judged).
+#define WAITS(wanted, begin, put)                                                                  \
+    do {                                                                                           \
+        begin(pg);                                                                                 \
+        for (size_t o_ = 0; o_ < batch->n_orders; o_++) {                                          \
+            const struct order_run *run = &batch->orders[o_];                                      \
+            for (size_t w_ = 0; w_ < run->n_waits; w_++) {                                         \
+                const struct wait *wait = &run->waits[w_];                                         \
+                if (wanted) {                                                                      \
+                    put;                                                                           \
+                }                                                                                  \
+            }                                                                                      \
+        }                                                                                          \
+    } while (0)
+
+void rows_waiting_insert(struct pg *pg, const struct batch *batch)
+{
+    pg_add(pg, ACCEPT_WAITING_INSERT);
+#define NEW_WAITS(begin, put) WAITS(!wait->stored && !wait->judged, begin, put)
+    NEW_WAITS(pg_p_ints, pg_e_int(pg, run->bucket));
+    NEW_WAITS(pg_p_ints, pg_e_int(pg, wait->event.source));
+    NEW_WAITS(pg_p_ints, pg_e_int(pg, wait->event.to_id));
+    NEW_WAITS(pg_p_ints, pg_e_int(pg, (int)wait->reason));
+    NEW_WAITS(pg_p_bigs,
+            wait->event.has_sequence ? pg_e_big(pg, wait->event.sequence) : pg_e_null(pg));
+    NEW_WAITS(pg_p_texts, put_text(pg, run->id));
+    NEW_WAITS(pg_p_texts, put_text(pg, wait->event.id));
+    NEW_WAITS(pg_p_texts, put_text(pg, wait->event.scope));
+    NEW_WAITS(pg_p_texts, put_text(pg, wait->event.type));
+    NEW_WAITS(pg_p_texts, put_text(pg, wait->event.contact));
+    NEW_WAITS(pg_p_texts, put_text(pg, wait->event.data));
+#undef NEW_WAITS
+}
+
+void rows_waiting_delete(struct pg *pg, const struct batch *batch)
+{
+    pg_add(pg, ACCEPT_WAITING_DELETE);
+#define JUDGED_WAITS(begin, put) WAITS(wait->stored && wait->judged, begin, put)
+    JUDGED_WAITS(pg_p_ints, pg_e_int(pg, run->bucket));
+    JUDGED_WAITS(pg_p_texts, put_text(pg, run->id));
+    JUDGED_WAITS(pg_p_texts, put_text(pg, wait->event.id));
+    JUDGED_WAITS(pg_p_ints, pg_e_int(pg, wait->event.source));
+    JUDGED_WAITS(pg_p_texts, put_text(pg, wait->event.scope));
+#undef JUDGED_WAITS
+}

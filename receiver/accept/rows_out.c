@@ -1,0 +1,197 @@
+// The rows that a batch's judgements leave: moves, notifications, deliveries, due.
+#include "receiver/accept/accept_sql.h"
+#include "receiver/accept/rows.h"
+#include "receiver/accept/values.h"
+
+#define ADDRESS_MAX 320 // RFC 5321 4.5.3.1: 64 + "@" + 255
+
+static void put_text(struct pg *pg, const char *text)
+{
+    pg_e_bytes(pg, text ? slice_of(text) : (struct slice){NULL, 0});
+}
+
+// The notifications that came of a judgement, as an array literal; NULL when there are none.
+static void put_made(struct pg *pg, const struct batch *batch, size_t judgement)
+{
+    AUTO_TEXT struct text literal;
+    text_init(&literal, 64 * 1024);
+    for (size_t i = 0; i < batch->n_notes; i++) {
+        const struct note *note = &batch->notes[i];
+        char hex[KEY_HEX];
+        if (!note->made || note->judgement != judgement)
+            continue;
+        key_hex(note->id, hex);
+        text_fmt(&literal, "%s%s", literal.len ? "," : "{", hex);
+    }
+    if (literal.len == 0) {
+        pg_e_null(pg);
+        return;
+    }
+    text_char(&literal, '}');
+    pg_e_bytes(pg, text_slice(&literal));
+}
+
+static const struct order_run *run_of(const struct batch *batch, const struct judgement *row)
+{
+    return row->order == SIZE_MAX ? NULL : &batch->orders[row->order];
+}
+
+static int bucket_of(const struct batch *batch, const struct judgement *row)
+{
+    const struct order_run *run = run_of(batch, row);
+    if (run)
+        return run->bucket;
+    const struct source *source = policy_source_by_id(batch->policy, row->event.source);
+    return key_bucket(
+            key_event(slice_of(source->name), slice_of(row->event.scope), slice_of(row->event.id)));
+}
+
+#define MOVES(begin, put)                                                                          \
+    do {                                                                                           \
+        begin(pg);                                                                                 \
+        for (size_t i_ = 0; i_ < batch->judgements.n; i_++) {                                      \
+            const struct judgement *row = &batch->judgements.rows[i_];                             \
+            (void)row;                                                                             \
+            put;                                                                                   \
+        }                                                                                          \
+    } while (0)
+
+void rows_moves(struct pg *pg, const struct batch *batch)
+{
+    pg_add(pg, ACCEPT_MOVES);
+    MOVES(pg_p_ints, pg_e_int(pg, bucket_of(batch, row)));
+    MOVES(pg_p_ints, pg_e_int(pg, row->event.source));
+    MOVES(pg_p_ints, pg_e_int(pg, (int)row->outcome));
+    MOVES(pg_p_ints, pg_e_int(pg, row->from_id));
+    MOVES(pg_p_ints, pg_e_int(pg, row->event.to_id));
+    MOVES(pg_p_ints, pg_e_int(pg, row->version));
+    MOVES(pg_p_ints, pg_e_int(pg, (int)i_));
+    MOVES(pg_p_texts, put_text(pg, run_of(batch, row) ? run_of(batch, row)->id : NULL));
+    MOVES(pg_p_texts, put_text(pg, row->event.id));
+    MOVES(pg_p_texts, put_text(pg, row->event.scope));
+    MOVES(pg_p_bigs, row->event.has_sequence ? pg_e_big(pg, row->event.sequence) : pg_e_null(pg));
+    MOVES(pg_p_texts, put_made(pg, batch, i_));
+    pg_p_int(pg, batch->policy->version);
+}
+
+#define NOTES(begin, put)                                                                          \
+    do {                                                                                           \
+        begin(pg);                                                                                 \
+        for (size_t i_ = 0; i_ < batch->n_notes; i_++) {                                           \
+            const struct note *note = &batch->notes[i_];                                           \
+            const struct judgement *row = &batch->judgements.rows[note->judgement];                \
+            const struct order_run *run = run_of(batch, row);                                      \
+            (void)row, (void)run;                                                                  \
+            put;                                                                                   \
+        }                                                                                          \
+    } while (0)
+
+void rows_notifications(struct pg *pg, const struct batch *batch)
+{
+    pg_add(pg, ACCEPT_NOTIFICATIONS);
+    NOTES(pg_p_ints, pg_e_int(pg, note->bucket));
+    NOTES(pg_p_ints, pg_e_int(pg, note->message->id));
+    NOTES(pg_p_ints, pg_e_int(pg, run ? row->version : 0));
+    NOTES(pg_p_uuids, pg_e_uuid(pg, note->id));
+    NOTES(pg_p_ints, pg_e_int(pg, row->event.source));
+    NOTES(pg_p_texts, put_text(pg, note->once));
+    NOTES(pg_p_texts, put_text(pg, run ? run->id : NULL));
+    NOTES(pg_p_texts, put_text(pg, row->event.id));
+    NOTES(pg_p_texts, put_text(pg, row->event.scope));
+    NOTES(pg_p_texts, put_text(pg, note->data));
+    pg_p_int(pg, batch->policy->version);
+}
+
+// One delivery to be made.
+struct fresh {
+    const struct note *note;
+    const struct step *step;
+    char *address; // owned, NULL = there is none
+    char *zone;
+};
+
+static const char *const address_member[CHANNEL_COUNT] = {
+        [CHANNEL_EMAIL] = "email", [CHANNEL_SMS] = "phone", [CHANNEL_PUSH] = "push"};
+
+static size_t list_fresh(const struct batch *batch, struct fresh **ret_list)
+{
+    size_t n = 0;
+    struct fresh *list = NULL;
+    for (size_t i = 0; i < batch->n_notes; i++) {
+        const struct note *note = &batch->notes[i];
+        for (size_t s = 0; note->made && s < note->message->n_steps; s++) {
+            const struct step *step = &note->message->steps[s];
+            if (!step->active)
+                continue;
+            list = xrealloc(list, (n + 1) * sizeof *list);
+            list[n++] = (struct fresh){note, step,
+                    values_text(note->contact, address_member[step->channel], ADDRESS_MAX),
+                    values_text(note->contact, "timezone", 64)};
+        }
+    }
+    *ret_list = list;
+    return n;
+}
+
+static void put_ms(struct pg *pg, int64_t seconds)
+{
+    if (seconds > 0)
+        pg_e_big(pg, seconds * 1000);
+    else
+        pg_e_null(pg);
+}
+
+#define FRESH(begin, put)                                                                          \
+    do {                                                                                           \
+        begin(pg);                                                                                 \
+        for (size_t i_ = 0; i_ < n; i_++) {                                                        \
+            const struct fresh *fresh = &list[i_];                                                 \
+            put;                                                                                   \
+        }                                                                                          \
+    } while (0)
+
+// Stored states of a delivery: the numbers of dispatcher/delivery.h, which the receiver does not
+// include.
+enum { STATE_DUE = 0, STATE_WITHHELD = 5 };
+
+static void rows_fresh(struct pg *pg, const struct fresh *list, size_t n)
+{
+    pg_add(pg, ACCEPT_DELIVERIES);
+    FRESH(pg_p_ints, pg_e_int(pg, fresh->note->bucket));
+    FRESH(pg_p_ints, pg_e_int(pg, (int)fresh->step->channel));
+    FRESH(pg_p_uuids, pg_e_uuid(pg, fresh->note->id));
+    FRESH(pg_p_ints, pg_e_int(pg, fresh->address ? STATE_DUE : STATE_WITHHELD));
+    FRESH(pg_p_ints, pg_e_int(pg, (int)fresh->note->message->delivery));
+    FRESH(pg_p_ints, pg_e_int(pg, lane_of(fresh->step->channel, fresh->note->message->priority)));
+    FRESH(pg_p_texts, put_text(pg, fresh->address ? fresh->address : ""));
+    FRESH(pg_p_texts, put_text(pg, fresh->zone));
+    FRESH(pg_p_texts, put_text(pg, fresh->address ? NULL : "no address"));
+    FRESH(pg_p_bigs, put_ms(pg, fresh->note->message->expires_s));
+    FRESH(pg_p_bigs, put_ms(pg, fresh->note->message->retry_for_s));
+}
+
+static void rows_due(struct pg *pg, const struct fresh *list, size_t n)
+{
+    pg_add(pg, ACCEPT_DUE);
+#define DUE(begin, put) FRESH(begin, if (fresh->address) put)
+    DUE(pg_p_ints, pg_e_int(pg, fresh->note->bucket));
+    DUE(pg_p_ints, pg_e_int(pg, lane_of(fresh->step->channel, fresh->note->message->priority)));
+    DUE(pg_p_uuids, pg_e_uuid(pg, fresh->note->id));
+    DUE(pg_p_ints, pg_e_int(pg, (int)fresh->step->channel));
+#undef DUE
+}
+
+void rows_deliveries(struct pg *pg, const struct batch *batch)
+{
+    struct fresh *list = NULL;
+    size_t n = list_fresh(batch, &list);
+    if (n > 0) {
+        rows_fresh(pg, list, n);
+        rows_due(pg, list, n);
+    }
+    for (size_t i = 0; i < n; i++) {
+        free(list[i].address);
+        free(list[i].zone);
+    }
+    free(list);
+}

@@ -1,0 +1,98 @@
+#include "receiver/accept/values.h"
+
+#include <jansson.h>
+
+static json_t *object_of(const char *text)
+{
+    json_t *object = text ? json_loads(text, 0, NULL) : NULL;
+    if (json_is_object(object))
+        return object;
+    json_decref(object);
+    return json_object();
+}
+
+static char *compact(json_t *object)
+{
+    char *text = json_dumps(object, JSON_COMPACT);
+    json_decref(object);
+    return text ? text : xstrdup("{}");
+}
+
+static bool is_empty_object(const char *text)
+{
+    return !text || strcmp(text, "{}") == 0;
+}
+
+bool values_fill(char **kept, const char *more)
+{
+    if (is_empty_object(more))
+        return false;
+    json_t *have = object_of(*kept), *come = object_of(more), *value;
+    const char *name;
+    bool changed = false;
+    json_object_foreach(come, name, value)
+    {
+        json_t *old = json_object_get(have, name);
+        if (json_is_null(value) || (old && !json_is_null(old)))
+            continue;
+        json_object_set(have, name, value);
+        changed = true;
+    }
+    json_decref(come);
+    char *text = compact(have);
+    if (!changed || strlen(text) > VALUES_MAX) {
+        free(text);
+        return false;
+    }
+    free(*kept);
+    *kept = text;
+    return true;
+}
+
+static void set_text(json_t *object, const char *name, const char *value)
+{
+    if (value)
+        json_object_set_new(object, name, json_string(value));
+}
+
+char *values_of_note(const struct note_words *words)
+{
+    json_t *root = json_object(), *event = json_object(), *data = object_of(words->data);
+    if (words->order_id) {
+        json_t *order = json_object();
+        set_text(order, "id", words->order_id);
+        set_text(order, "state", words->state);
+        json_object_set_new(root, "order", order);
+    }
+    set_text(event, "id", words->event_id);
+    set_text(event, "type", words->event_type);
+    set_text(event, "source", words->source);
+    json_object_set_new(root, "event", event);
+    json_object_set_new(root, "contact", object_of(words->contact));
+    json_t *own = object_of(words->event_data);
+    json_object_update(data, own);
+    json_decref(own);
+    json_object_set_new(root, "data", data);
+    return compact(root);
+}
+
+static bool has_control(const char *text, size_t len)
+{
+    for (size_t i = 0; i < len; i++)
+        if ((unsigned char)text[i] < 0x20 || text[i] == 0x7f)
+            return true;
+    return false;
+}
+
+char *values_text(const char *object, const char *member, size_t max)
+{
+    json_t *root = object_of(object), *value = json_object_get(root, member);
+    char *text = NULL;
+    if (json_is_string(value)) {
+        size_t len = json_string_length(value);
+        if (len > 0 && len <= max && !has_control(json_string_value(value), len))
+            text = xstrdup(json_string_value(value));
+    }
+    json_decref(root);
+    return text;
+}

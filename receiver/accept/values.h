@@ -1,0 +1,27 @@
+// values.h: what an order keeps (contact, data), and what a template may say: small JSON objects as
+// text.
+#pragma once
+#include "common/text.h"
+
+// Most that an order keeps of either object; what would pass it is not taken over.
+#define VALUES_MAX (16 * 1024)
+
+// Takes over the members of `more` that `kept` lacks or has as null. *kept is a malloc'ed JSON
+// object and is replaced when something came in: then true.
+bool values_fill(char **kept, const char *more);
+
+struct note_words {
+    const char *order_id, *state; // NULL without an order
+    const char *event_id, *event_type, *source;
+    const char *contact;    // JSON object: the order's, or the event's own without an order
+    const char *data;       // JSON object: kept by the order
+    const char *event_data; // JSON object: the event's own, goes before the kept one
+};
+
+// {"order":{"id","state"},"event":{"id","type","source"},"contact":{..},"data":{..}} as text;
+// free() it.
+char *values_of_note(const struct note_words *words);
+
+// A text member of a JSON object as a malloc'ed string; NULL when missing, empty, not a string,
+// over max bytes or with a control character in it.
+char *values_text(const char *object, const char *member, size_t max);

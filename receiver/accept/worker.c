@@ -1,0 +1,262 @@
+#include "receiver/accept/worker.h"
+
+#include "common/clock.h"
+#include "common/log.h"
+#include "common/metrics.h"
+#include "common/store/policy_store.h"
+#include "receiver/accept/accept_sql.h"
+#include "receiver/accept/count.h"
+
+#include <stdio.h>
+
+#define TRIES_MAX 8 // of one batch: policy changes, deadlocks, lost commits
+#define CONNECT_TIMEOUT_MS 1000
+#define BACKOFF_MIN_MS 100
+#define BACKOFF_MAX_MS 3200
+
+void worker_init(struct worker *worker, const struct accept_options *options)
+{
+    *worker = (struct worker){.options = options, .backoff_ms = BACKOFF_MIN_MS};
+}
+
+static void disconnect(struct worker *worker)
+{
+    pg_close(worker->txn.pg);
+    worker->txn = (struct txn){.version = worker->txn.version};
+}
+
+static void drop_policy(struct worker *worker)
+{
+    once_keys_free(worker->once);
+    policy_unref(worker->policy);
+    worker->once = NULL;
+    worker->policy = NULL;
+}
+
+void worker_fini(struct worker *worker)
+{
+    disconnect(worker);
+    drop_policy(worker);
+}
+
+static bool connect_now(struct worker *worker, struct err *err)
+{
+    struct pg_stmt stmts[ACCEPT_COUNT + POLICY_STORE_COUNT];
+    memcpy(stmts, accept_statements, sizeof accept_statements);
+    memcpy(stmts + ACCEPT_COUNT, policy_store_statements, sizeof policy_store_statements);
+    struct pg_options options = {.conninfo = worker->options->conninfo,
+            .role = "pawl_receiver",
+            .application = "pawl receiver",
+            .stmts = stmts,
+            .n_stmts = ARRAY_LEN(stmts),
+            .connect_timeout_ms = CONNECT_TIMEOUT_MS,
+            .statement_timeout_ms = (int)worker->options->deadline_ms,
+            .demand_durable = true};
+    worker->txn.pg = pg_connect(&options, err);
+    return worker->txn.pg;
+}
+
+static void log_findings(const struct diag *diag)
+{
+    for (size_t i = 0; i < diag->n; i++)
+        if (diag->rows[i].level != DIAG_INACTIVE)
+            LOG(WARNING, "policy.finding", diag->rows[i].text);
+}
+
+// A source whose secret can't be read stays without it, and answers 503; the others work on.
+static void load_secrets(struct worker *worker, struct policy *policy)
+{
+    struct diag diag = {0};
+    if (!secrets_load(policy, worker->options->credentials, SECRETS_OF_SOURCES, &diag))
+        LOG0(ERROR, "policy.secrets", "some secrets could not be loaded");
+    log_findings(&diag);
+    diag_fini(&diag);
+}
+
+static bool adopt(struct worker *worker, struct policy *policy, struct err *err)
+{
+    struct once_keys *once = once_keys_new(policy, err);
+    if (!once) {
+        policy_unref(policy);
+        return false;
+    }
+    drop_policy(worker);
+    worker->policy = policy;
+    worker->once = once;
+    worker->txn.version = policy->version;
+    return true;
+}
+
+// Takes what another thread has loaded already, else loads from the database and shares it.
+static bool load_policy(struct worker *worker, bool fresh, struct err *err)
+{
+    struct policy *shared = policy_box_get(worker->options->policies);
+    if (!fresh && shared && shared->version == worker->txn.version &&
+            (!worker->policy || shared != worker->policy))
+        return adopt(worker, shared, err);
+    policy_unref(shared);
+    struct policy *policy =
+            policy_store_load(worker->txn.pg, ACCEPT_COUNT, 0, &worker->options->known, err);
+    if (!policy)
+        return false;
+    load_secrets(worker, policy);
+    policy_box_put(worker->options->policies, policy_ref(policy));
+    LOG(INFO, "policy.loaded", "policy loaded", L_INT("policy_version", policy->version));
+    return adopt(worker, policy, err);
+}
+
+static void connect_failed(struct worker *worker, const struct err *err)
+{
+    disconnect(worker);
+    worker->next_connect_ms = clock_mono_ms() + worker->backoff_ms;
+    worker->backoff_ms =
+            worker->backoff_ms * 2 > BACKOFF_MAX_MS ? BACKOFF_MAX_MS : worker->backoff_ms * 2;
+    LOG(WARNING, "database.unavailable", err->msg);
+}
+
+bool worker_ready(struct worker *worker)
+{
+    if (worker->txn.pg && pg_alive(worker->txn.pg) && worker->policy)
+        return true;
+    if (clock_mono_ms() < worker->next_connect_ms)
+        return false;
+    struct err err = {0};
+    disconnect(worker);
+    if (!connect_now(worker, &err) || (!worker->policy && !load_policy(worker, false, &err))) {
+        connect_failed(worker, &err);
+        return false;
+    }
+    worker->backoff_ms = BACKOFF_MIN_MS;
+    worker->next_connect_ms = 0;
+    return true;
+}
+
+void worker_reload(struct worker *worker)
+{
+    struct err err = {0};
+    if (worker_ready(worker) && !load_policy(worker, true, &err))
+        LOG(ERROR, "policy.reload", err.msg);
+}
+
+// Reads the bodies by the policy of the moment. An app's unreadable request is not stored: it is
+// answered 422 and may come again under the same key.
+static void read_all(struct worker *worker, struct arrival *arrivals)
+{
+    for (struct arrival *arrival = arrivals; arrival; arrival = arrival->next) {
+        arrival->answer = ANSWER_NONE;
+        const struct source *source = policy_source(worker->policy, slice_of(arrival->source));
+        if (!source || clock_mono_ms() >= arrival->deadline_ms) {
+            arrival->answer = ANSWER_UNAVAILABLE;
+            continue;
+        }
+        struct read_pointers pointers = worker->options->pointers(source);
+        read_events(arrival, worker->policy, &pointers);
+        if (pointers.app && arrival->events[0].parked_reason)
+            arrival->answer = ANSWER_UNREADABLE;
+    }
+}
+
+static enum answer app_answer(const struct event *event)
+{
+    if (event->outcome == EVENT_DUPLICATE)
+        return ANSWER_REPLAYED;
+    return event->outcome == EVENT_MISMATCH ? ANSWER_MISMATCH : ANSWER_OUTCOME;
+}
+
+static void answer_stored(struct worker *worker, struct arrival *arrivals)
+{
+    for (struct arrival *arrival = arrivals; arrival; arrival = arrival->next) {
+        if (arrival->answer != ANSWER_NONE)
+            continue;
+        const struct source *source = policy_source(worker->policy, slice_of(arrival->source));
+        bool app = worker->options->pointers(source).app;
+        arrival->answer = app ? app_answer(&arrival->events[0]) : ANSWER_OK;
+    }
+}
+
+static void refuse(struct arrival *arrivals, const struct err *err)
+{
+    for (struct arrival *arrival = arrivals; arrival; arrival = arrival->next)
+        if (arrival->answer == ANSWER_NONE)
+            arrival->answer = ANSWER_UNAVAILABLE;
+    LOG(ERROR, "accept.failed", err->msg);
+}
+
+static void count_database_error(struct worker *worker)
+{
+    char class[3] = "";
+    if (worker->txn.pg)
+        snprintf(class, sizeof class, "%s", pg_sqlstate(worker->txn.pg));
+    series_inc(metric(METRIC_DB_ERRORS, class[0] ? class : "none", NULL));
+}
+
+static int64_t latest_deadline(const struct arrival *arrivals)
+{
+    int64_t latest = 0;
+    for (; arrivals; arrivals = arrivals->next)
+        if (arrivals->deadline_ms > latest)
+            latest = arrivals->deadline_ms;
+    return latest;
+}
+
+// One bad event among many: each goes alone, so that the others are stored.
+static void process_one_by_one(struct worker *worker, struct arrival *arrivals)
+{
+    while (arrivals) {
+        struct arrival *rest = arrivals->next;
+        arrivals->next = NULL;
+        worker_process(worker, arrivals);
+        arrivals->next = rest;
+        arrivals = rest;
+    }
+}
+
+// What to do after a try that did not end well; false = give up.
+static bool prepare_again(struct worker *worker, enum txn_end end, struct err *err)
+{
+    if (end == TXN_POLICY_CHANGED)
+        return load_policy(worker, false, err);
+    count_database_error(worker);
+    if (end == TXN_AGAIN)
+        return true;
+    if (worker->txn.pg && pg_alive(worker->txn.pg) && end != TXN_LOST)
+        return false;
+    // The connection broke: before COMMIT was sent nothing happened, and a COMMIT run again finds
+    // its own keys.
+    disconnect(worker);
+    return worker_ready(worker);
+}
+
+static enum txn_end try_once(struct worker *worker, struct arrival *arrivals, struct err *err)
+{
+    struct batch batch;
+    read_all(worker, arrivals);
+    batch_init(&batch, worker->policy, arrivals);
+    enum txn_end end = TXN_DONE;
+    if (batch.n > 0)
+        end = txn_run(&worker->txn, &batch, worker->once, latest_deadline(arrivals), err);
+    if (end == TXN_DONE)
+        count_batch(&batch);
+    batch_fini(&batch);
+    return end;
+}
+
+void worker_process(struct worker *worker, struct arrival *arrivals)
+{
+    struct err err = {.msg = "no connection to the database"};
+    int64_t deadline_ms = latest_deadline(arrivals);
+    bool go_on = worker_ready(worker);
+    for (int i = 0; go_on && i < TRIES_MAX && clock_mono_ms() < deadline_ms; i++) {
+        enum txn_end end = try_once(worker, arrivals, &err);
+        if (end == TXN_DONE) {
+            answer_stored(worker, arrivals);
+            return;
+        }
+        if (end == TXN_BAD_DATA && arrivals->next) {
+            process_one_by_one(worker, arrivals);
+            return;
+        }
+        go_on = prepare_again(worker, end, &err);
+    }
+    refuse(arrivals, &err);
+}

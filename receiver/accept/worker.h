@@ -1,0 +1,26 @@
+// worker.h: what the accept thread does with one batch: connection, policy, tries, answers. No
+// queue, no thread.
+#pragma once
+#include "receiver/accept/accept.h"
+#include "receiver/accept/txn.h"
+
+struct worker {
+    const struct accept_options *options;
+    struct txn txn;
+    struct policy *policy; // the reference this worker reads with; NULL before the first load
+    struct once_keys *once;
+    int64_t next_connect_ms, backoff_ms;
+};
+
+void worker_init(struct worker *worker, const struct accept_options *options);
+void worker_fini(struct worker *worker);
+
+// Connects and loads the policy if that is due; false when there is no working connection now.
+bool worker_ready(struct worker *worker);
+
+// Loads the active policy and its secrets again.
+void worker_reload(struct worker *worker);
+
+// Sets .answer of every arrival of the list: after this it is stored, or it was answered as not
+// stored.
+void worker_process(struct worker *worker, struct arrival *arrivals);
