@@ -58,7 +58,7 @@ static bool string(struct walk *w)
         unsigned char c = w->ptr[w->at];
         if (c < 0x20)
             return broken(w, "control character in a string");
-        size_t n = utf8_len((struct slice){w->ptr + w->at, w->len - w->at});
+        size_t n = c < 0x80 ? 1 : utf8_len((struct slice){w->ptr + w->at, w->len - w->at});
         if (n == 0)
             return broken(w, "invalid UTF-8 in a string");
         w->at += n;

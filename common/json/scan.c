@@ -12,6 +12,7 @@ static struct slice inside(struct slice string)
 // How far one pointer's path is matched by the place where the walk is.
 struct path {
     const char *rest; // what is still to be matched: "" or "/part.."
+    size_t next_len;  // bytes of its first part
     unsigned matched; // parts that matched; the walk is inside them, or just at them
     uint64_t seen;    // bit n: a member that matches part n was seen in the object on the path
     bool duplicate;
@@ -25,9 +26,10 @@ struct finder {
     size_t n;
 };
 
-static size_t part_len(const char *rest)
+static void path_to(struct path *p, const char *rest)
 {
-    return strcspn(rest, "/");
+    p->rest = rest;
+    p->next_len = *rest ? strcspn(rest + 1, "/") : 0;
 }
 
 // The character at *at of a pointer's part.
@@ -47,6 +49,10 @@ static uint32_t pointer_char(struct slice part, size_t *at)
 static bool name_matches(struct slice name, struct slice part)
 {
     size_t i = 0, k = 0;
+    // Nearly all names differ at once; a hostile body has many names and a source many pointers.
+    if (name.len && part.len && name.ptr[0] != part.ptr[0] && name.ptr[0] != '\\' &&
+            part.ptr[0] != '~')
+        return false;
     if (!memchr(name.ptr, '\\', name.len) && !memchr(part.ptr, '~', part.len))
         return slice_eq(name, part);
     while (i < name.len && k < part.len)
@@ -73,7 +79,7 @@ static bool path_enters(const struct path *p, const struct json_item *item)
 {
     if (p->matched + 1 != item->depth || *p->rest != '/')
         return false;
-    struct slice part = {(const unsigned char *)p->rest + 1, part_len(p->rest + 1)};
+    struct slice part = {(const unsigned char *)p->rest + 1, p->next_len};
     return item->name.ptr ? name_matches(inside(item->name), part)
                           : index_matches(item->index, part);
 }
@@ -85,15 +91,16 @@ static bool path_is_at(const struct path *p, const struct json_item *item)
 
 static void path_step_in(struct path *p)
 {
-    p->rest += 1 + part_len(p->rest + 1);
+    path_to(p, p->rest + 1 + p->next_len);
     p->matched++;
 }
 
 static void path_step_out(struct path *p)
 {
-    do
-        p->rest--;
-    while (*p->rest != '/');
+    const char *rest = p->rest - 1;
+    while (*rest != '/')
+        rest--;
+    path_to(p, rest);
     p->matched--;
 }
 
@@ -152,7 +159,8 @@ static bool finder_init(struct finder *f, const char *const pointers[], size_t n
     for (size_t i = 0; i < n; i++) {
         if (!json_pointer_ok(pointers[i], err))
             return false;
-        f->paths[i] = (struct path){.rest = pointers[i]};
+        f->paths[i] = (struct path){0};
+        path_to(&f->paths[i], pointers[i]);
     }
     return true;
 }
