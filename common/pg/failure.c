@@ -14,13 +14,14 @@ void failure_note(struct pg *pg, const PGresult *result, const char *what, struc
     const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
     const char *primary = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
     if (!state || !primary) {
-        failure_connection(pg, what, err);
+        failure_connection(pg, what ? what : "run a statement", err);
         return;
     }
     snprintf(pg->sqlstate, sizeof pg->sqlstate, "%s", state);
     bool data = pg_failure_of(pg) == PGF_DATA;
     // Detail and context stay out: they quote values.
-    err_set(err, data ? ERR_INPUT : ERR_TEMP, "%s: %s (%s)", what, primary, state);
+    err_set(err, data ? ERR_INPUT : ERR_TEMP, "%s%s%s (%s)", what ? what : "", what ? ": " : "",
+            primary, state);
     one_line(err->msg);
 }
 

@@ -66,7 +66,7 @@ bool flight_wait(struct pg *pg, int64_t deadline_ms, struct err *err);
 // Waits until the socket is ready or the deadline has come; false = it has.
 bool socket_wait(int fd, short events, int64_t deadline_ms);
 
-// Fills err and pg->sqlstate from a failed result; what names the statement.
+// Fills err and pg->sqlstate from a failed result; what names the statement, NULL = nothing does.
 void failure_note(struct pg *pg, const PGresult *result, const char *what, struct err *err);
 // libpq's own message as one line: lower-case context first, no line ends.
 void failure_connection(struct pg *pg, const char *what, struct err *err);

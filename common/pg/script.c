@@ -28,7 +28,7 @@ static bool take_script_result(
     if (!good && ok) {
         char what[32];
         snprintf(what, sizeof what, "line %d", line_of(result, sql));
-        failure_note(pg, result, line_of(result, sql) > 0 ? what : "script", err);
+        failure_note(pg, result, line_of(result, sql) > 0 ? what : NULL, err);
     }
     PQclear(result);
     return ok && good;

@@ -413,6 +413,18 @@ static void scalars_go_both_ways(void)
     pg_close(pg);
 }
 
+static void a_script_names_the_line_of_its_error(void)
+{
+    struct pg *pg = open_probe();
+    struct err err = {0};
+    CHECK(!pg_script(pg, "SELECT 1; -- \xc3\xa9\nSELECT 2;\nSELEC 3;", &err));
+    CHECK(strncmp(err.msg, "line 3: ", 8) == 0 && strcmp(pg_sqlstate(pg), "42601") == 0);
+    CHECK(pg_script(pg, "BEGIN; INSERT INTO probe VALUES(30); SELECT 1", &err));
+    CHECK(!pg_script(pg, "INSERT INTO probe VALUES(30)", &err) && pg_rollback(pg));
+    CHECK(pid_of(pg) > 0 && count(30) == 0);
+    pg_close(pg);
+}
+
 static void a_missing_table_is_fatal_at_connect(void)
 {
     struct err err = {0};
@@ -522,6 +534,7 @@ static const struct {
                 CASE(arrays_keep_null_and_empty),
                 CASE(ten_thousand_elements_arrive),
                 CASE(scalars_go_both_ways),
+                CASE(a_script_names_the_line_of_its_error),
                 CASE(a_missing_table_is_fatal_at_connect),
                 CASE(the_second_host_is_tried),
                 CASE(durability_on_is_taken),

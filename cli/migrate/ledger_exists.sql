@@ -1,0 +1,3 @@
+-- Was this database migrated before?
+-- returns: found boolean
+SELECT to_regclass('pawl.migrations') IS NOT NULL
