@@ -15,7 +15,7 @@ static const struct migration files[] = {
 static void the_ledger_is_a_prefix_of_the_files(void **state)
 {
     (void)state;
-    static const struct {
+    const struct {
         const char *name;
         struct ledger_row rows[3];
         size_t n;
@@ -23,7 +23,7 @@ static void the_ledger_is_a_prefix_of_the_files(void **state)
         size_t want_newer;
         const char *why;
     } rows[] = {
-            {"empty database", {}, 0, 0, 0, NULL},
+            {"empty database", {{0}}, 0, 0, 0, NULL},
             {"one applied", {ROW(1, "core", "aaaa")}, 1, 1, 0, NULL},
             {"all applied", {ROW(1, "core", "aaaa"), ROW(2, "more", "bbbb")}, 2, 2, 0, NULL},
             {"newer version", {ROW(1, "core", "aaaa"), ROW(2, "more", "bbbb"), ROW(3, "x", "c")}, 3,

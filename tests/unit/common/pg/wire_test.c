@@ -22,7 +22,7 @@ static void an_array_has_the_bytes_of_the_server(void **state)
 {
     (void)state;
     const char *const items[] = {"a", NULL, ""};
-    static const struct {
+    const struct {
         const char *name;
         enum wire_oid oid;
         size_t n;
@@ -67,7 +67,7 @@ static void elements_are_found_in_any_order(void **state)
 static void a_broken_array_has_no_elements(void **state)
 {
     (void)state;
-    static const struct {
+    const struct {
         const char *name;
         struct slice input;
     } rows[] = {
@@ -100,7 +100,7 @@ static void a_full_buffer_is_seen(void **state)
 static void integers_keep_their_sign(void **state)
 {
     (void)state;
-    static const struct {
+    const struct {
         const char *name;
         struct slice input;
         int64_t want;
