@@ -145,13 +145,16 @@ static bool usable(struct json_token token)
     return true;
 }
 
+// A number goes in as a text of its own digits, so that 12.50 stays 12.50 in a message and no long
+// number is cut.
 static bool add_field(struct text *out, const char *name, struct json_token token)
 {
+    bool number = token.kind == JSON_KIND_NUMBER;
     return (out->len == 1 || text_char(out, ',')) && json_quote(out, slice_of(name)) &&
-           text_char(out, ':') && text_add(out, token.raw);
+           text_char(out, ':') && (number ? json_quote(out, token.raw) : text_add(out, token.raw));
 }
 
-// The mapped fields as one object of their raw tokens; what is absent is left out.
+// The mapped fields as one object; what is absent is left out.
 static const char *read_fields(
         const struct field *fields, size_t n, const struct json_result *results, char **ret_object)
 {
@@ -223,7 +226,8 @@ static const char *read_step(
         return reason; // a value that is not in the map moves nothing: unmapped
     event->rule = rule;
     if (rule->order)
-        reason = required(&results[AT_ORDER], exact_id, "no-order", "bad-order", &event->order_id);
+        reason =
+                required(&results[AT_ORDER], short_text, "no-order", "bad-order", &event->order_id);
     if (!reason && rule->sequence)
         reason = read_sequence(&results[AT_SEQUENCE], event);
     return reason;

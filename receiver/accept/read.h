@@ -23,6 +23,8 @@ struct read_pointers {
 //    "no-order", "bad-order", "no-value", "bad-value" (of `by`), "no-sequence", "bad-sequence",
 //    "bad-field" (a contact or data value that is no text, or too long).
 // An event that has no id of its own, or whose scope is not sure, gets "arrival:" and the arrival's
-// id: it never shares a key with another. Ids are exact: 1 and "1" are two (json_id).
+// id: it never shares a key with another. Event ids are exact: 1 and "1" are two (json_id). Order
+// ids are plain: one source may write a number where another writes a text, and both mean the same
+// order.
 void read_events(
         struct arrival *arrival, const struct policy *policy, const struct read_pointers *pointers);
