@@ -202,7 +202,7 @@ bool pg_prepare(
         return true;
     pg->stmts = xrealloc(pg->stmts, (pg->n_stmts + n) * sizeof *pg->stmts);
     for (size_t i = 0; i < n; i++) {
-        pg->stmts[pg->n_stmts] = &stmts[i];
+        pg->stmts[pg->n_stmts] = stmts[i];
         flight_add(pg, CALL_PREPARE, (int)pg->n_stmts++, stmts[i].sql);
     }
     if (pg_fly(pg, deadline_ms, err))
@@ -213,6 +213,11 @@ bool pg_prepare(
     if (strncmp(pg->sqlstate, "3F", 2) == 0 && err) // no such schema
         err->kind = ERR_FATAL;
     return err_prefix(err, "prepare");
+}
+
+size_t pg_stmt_count(const struct pg *pg)
+{
+    return pg->n_stmts;
 }
 
 static bool connect_all(struct pg *pg, const struct pg_options *options, struct err *err)

@@ -30,7 +30,7 @@ static const char *call_name(const struct pg *pg, const struct pg_call *call)
 {
     if (call->kind == CALL_SQL)
         return call->sql;
-    return pg->stmts[call->stmt]->name;
+    return pg->stmts[call->stmt].name;
 }
 
 static bool send_params(struct pg *pg, const struct pg_call *call)

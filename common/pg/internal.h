@@ -46,7 +46,7 @@ struct flight {
 
 struct pg {
     PGconn *conn;
-    const struct pg_stmt **stmts; // by statement number; the rows are borrowed
+    struct pg_stmt *stmts; // by statement number; their strings are borrowed
     size_t n_stmts;
     struct flight flight;
     struct wire_cursor *cursor;

@@ -27,7 +27,7 @@ struct pg_options {
     const char *conninfo; // libpq; user= is added by pg_connect
     const char *role; // login role, overrides what conninfo says; NULL = conninfo's own (migrate)
     const char *application;
-    const struct pg_stmt *stmts;
+    const struct pg_stmt *stmts; // strings borrowed for the connection's life
     size_t n_stmts;
     int connect_timeout_ms, statement_timeout_ms; // statement timeout is set at the server too
     bool demand_durable; // receivers: refuse fsync, full_page_writes or synchronous_commit off
@@ -40,10 +40,11 @@ struct pg_options {
 MUST_CHECK struct pg *pg_connect(const struct pg_options *options, struct err *err);
 void pg_close(struct pg *pg); // NULL is fine; never waits
 
-// Prepares further statements; their numbers follow those that are there. The rows are borrowed for
-// the connection's life. Fails as pg_connect does.
+// Prepares further statements; their numbers follow those that are there. The strings are
+// borrowed for the connection's life, the rows are not. Fails as pg_connect does.
 MUST_CHECK bool pg_prepare(
         struct pg *pg, const struct pg_stmt *stmts, size_t n, int64_t deadline_ms, struct err *err);
+size_t pg_stmt_count(const struct pg *pg); // prepared so far: the next one\'s number
 
 // --- Parameters. Each pg_add starts the next statement of the flight; then one pg_p_* a parameter,
 // in order.
