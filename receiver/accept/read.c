@@ -56,6 +56,13 @@ static char *exact_id(struct json_token token)
     return json_id(token, &text, NULL) ? text_steal(&text) : NULL;
 }
 
+// The same order whether a source writes 10 or "10"; true and false name none.
+static char *order_text(struct json_token token)
+{
+    bool names = token.kind == JSON_KIND_STRING || token.kind == JSON_KIND_NUMBER;
+    return names ? short_text(token) : NULL;
+}
+
 // A required value through `make`; absent and bad are the reasons when there is none.
 static const char *required(const struct json_result *result, char *(*make)(struct json_token),
         const char *none, const char *bad, char **ret_value)
@@ -227,7 +234,7 @@ static const char *read_step(
     event->rule = rule;
     if (rule->order)
         reason =
-                required(&results[AT_ORDER], short_text, "no-order", "bad-order", &event->order_id);
+                required(&results[AT_ORDER], order_text, "no-order", "bad-order", &event->order_id);
     if (!reason && rule->sequence)
         reason = read_sequence(&results[AT_SEQUENCE], event);
     return reason;
