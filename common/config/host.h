@@ -5,10 +5,10 @@
 struct host_config {
     char *path, *dir; // of the file itself; relative names in it are relative to dir
     char *database; // libpq connection string, without a user: each process logs in as its own role
-    char *credentials; // directory; default $CREDENTIALS_DIRECTORY
-    char **policy;     // glob patterns
+    char *credentials; // directory, made absolute; default $CREDENTIALS_DIRECTORY, else NULL
+    char **policy;     // glob patterns, as written: policy_read_files(dir, ..)
     size_t n_policy;
-    char *templates; // directory
+    char *templates; // directory, made absolute
     struct {
         char **listen; // "address:port"
         size_t n_listen;
@@ -39,3 +39,6 @@ struct host_config {
 // host_config_free().
 MUST_CHECK struct host_config *host_config_new(const char *path, struct diag *diag);
 void host_config_free(struct host_config *config);
+
+struct schema;
+extern const struct schema host_schema; // for the page docs/host-file.md and its test

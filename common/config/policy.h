@@ -31,8 +31,8 @@ static inline int lane_of(enum channel_kind channel, enum priority priority)
 // One live secret: the file `credential` in the credentials directory.
 struct secret {
     char *credential;
-    int64_t from, until; // unix seconds; 0 = no bound. `until: 2026-12-31` lasts to the end of that
-                         // UTC day
+    int64_t from, until; // live while from <= now < until, unix seconds; 0 = no bound. `until:
+                         // 2026-12-31` is the end of that UTC day, 2027-01-01T00:00:00Z
     char *note;
     struct slice value; // bytes of the file without one trailing line end; empty until
                         // secrets_load(); wiped on free
@@ -76,7 +76,7 @@ struct custom_verify {
 
 struct source {
     char *name;
-    int id; // stored number, given by names_bind()
+    int id; // stored number above 0, given by policy_bind(); 0 = not bound
     char *scheme;
     bool active; // false: its scheme does not run yet
     struct secret *secrets;
@@ -96,7 +96,7 @@ struct source {
 
 struct state {
     char *name;
-    int id;      // stored number, given by names_bind()
+    int id;      // stored number, given by policy_bind()
     bool create; // an event to this state may create an unknown order
 };
 
@@ -111,13 +111,15 @@ struct flow {
 };
 
 enum driver { DRIVER_SMTP = 1, DRIVER_OTHER = 2 }; // DRIVER_OTHER: known by name, does not run yet
+enum provider_tls { TLS_UNSAID = 0, TLS_STARTTLS = 1, TLS_IMPLICIT = 2, TLS_NONE = 3 };
 
 struct provider {
     char *driver_name;
     enum driver driver;
     char *url, *user; // smtp: smtp:// (plain, loopback only, or STARTTLS demanded) or smtps://
     struct secret password; // credential NULL = none
-    bool starttls;          // `tls: starttls|none|implicit`; implicit follows from smtps://
+    int tls;                // `tls: starttls|none|implicit` as written, enum provider_tls
+    bool starttls;          // what follows: STARTTLS is demanded (implicit TLS is smtps://)
     bool plain;             // no TLS: only allowed for loopback
     char *ca;               // file with the CA certificates, or NULL = the system's
 };
@@ -148,7 +150,7 @@ struct cap {
 
 struct message {
     char *name;
-    int id; // stored number, given by names_bind()
+    int id; // stored number, given by policy_bind()
     char *about;
     int when;   // index into flow.states; -1 = only by `notify`
     char *once; // Mustache source of the once key
@@ -202,15 +204,21 @@ struct policy_known {
     // Checks a Mustache source; false + err (with "line:col: why"). Used for once, collapse and
     // every template.
     bool (*template_ok)(const char *src, size_t len, struct err *err);
+    // How long after an event its provider may still send it, in seconds; 0 = unknown.
+    int64_t (*horizon_s)(const char *scheme);
 };
 
-// Makes a policy of texts it copies. All findings go to diag (errors, warnings, and `not active
-// yet` notes); NULL when there was an error among them. Free with policy_unref().
+// Makes a policy of texts it copies; their order does not matter. All findings go to diag (errors,
+// warnings, and `not active yet` notes); NULL when there was an error among them. Free with
+// policy_unref().
 MUST_CHECK struct policy *policy_new(const struct policy_text *files, size_t n_files,
         const struct policy_text *templates, size_t n_templates, const struct policy_known *known,
         struct diag *diag);
 struct policy *policy_ref(struct policy *policy);
 void policy_unref(struct policy *policy); // NULL is fine
+
+// Appends the effective policy in words, short, for people.
+void policy_describe(const struct policy *policy, struct text *out);
 
 // Finds by name; NULL when there is none.
 const struct source *policy_source(const struct policy *policy, struct slice name);
@@ -220,7 +228,8 @@ const struct source *policy_source_by_id(const struct policy *policy, int id);
 int flow_state_by_id(const struct flow *flow, int id); // index, -1 when none
 
 // Reads the files that the host file names (globs) relative to base_dir, and all `*.mustache` below
-// templates_dir.
+// dir (one that does not exist has none). A name without a pattern must exist. Bounded: 1 MiB and
+// 256 files, 256 KiB and 4096 templates. Free with policy_texts_free().
 MUST_CHECK bool policy_read_files(const char *base_dir, char *const *patterns, size_t n_patterns,
         struct policy_text **ret_files, size_t *ret_n, struct err *err);
 MUST_CHECK bool policy_read_templates(
@@ -235,8 +244,12 @@ void policy_bind(struct policy *policy, enum name_kind kind, const char *name, i
 MUST_CHECK bool policy_bound(const struct policy *policy, struct err *err);
 
 // Loads the secrets of all sources (receiver) or of all channels (dispatcher) from dir. A missing
-// or empty file, or one that others can read, is an error naming the file and the source.
+// or empty file, or one that others can read, is an error naming the file and the source; all that
+// can be loaded are. Sources and providers that do not run yet are left out.
 // secret_reload is done by loading a new policy.
 enum secrets_of { SECRETS_OF_SOURCES = 1, SECRETS_OF_CHANNELS = 2 };
 MUST_CHECK bool secrets_load(
         struct policy *policy, const char *dir, enum secrets_of which, struct diag *diag);
+
+struct schema;
+extern const struct schema policy_schema; // for the page docs/policy.md and its test

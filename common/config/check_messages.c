@@ -1,0 +1,210 @@
+// Messages: the once key, the steps, the ladder, and who may be exempt.
+#include "common/config/policy_made.h"
+
+#include "common/config/near.h"
+
+#define SAY(level, slot, beside, code, ...)                                                        \
+    schema_diag(making->load, level, AT_SLOT(slot, beside), code, __VA_ARGS__)
+
+enum { ONCE_ORDER = 1, ONCE_EVENT = 2 };
+
+static bool template_ok(const struct making *making, const char *source, struct err *err)
+{
+    return !making->known->template_ok || making->known->template_ok(source, strlen(source), err);
+}
+
+static struct slice trimmed(const char *start, const char *end)
+{
+    while (start < end && *start == ' ')
+        start++;
+    while (end > start && end[-1] == ' ')
+        end--;
+    return (struct slice){(const unsigned char *)start, (size_t)(end - start)};
+}
+
+static void once_error(
+        const struct making *making, const struct message *message, struct slice name)
+{
+    SAY(DIAG_ERROR, &message->once, NULL, "once-field",
+            "once: {{%s}} may change or is no plain name; only {{order.id}} and {{event.id}} make "
+            "a "
+            "key that never does",
+            yaml_show(name).text);
+}
+
+// Which of the unchanging names the once key uses; findings for all others.
+static int once_fields(const struct making *making, const struct message *message)
+{
+    static const struct {
+        const char *name;
+        int field;
+    } fields[] = {{"order.id", ONCE_ORDER}, {"event.id", ONCE_EVENT}};
+    int used = 0;
+    for (const char *open = strstr(message->once, "{{"); open; open = strstr(open + 2, "{{")) {
+        const char *end = strstr(open, "}}");
+        if (!end)
+            break; // the template check has told it, or the next test does
+        struct slice name = trimmed(open + 2, end);
+        int field = 0;
+        for (size_t i = 0; i < ARRAY_LEN(fields); i++)
+            field |= slice_eq(name, slice_of(fields[i].name)) ? fields[i].field : 0;
+        if (!field)
+            once_error(making, message, name);
+        used |= field;
+    }
+    return used;
+}
+
+static bool notified_without_order(const struct policy *policy, int message)
+{
+    for (size_t i = 0; i < policy->n_sources; i++) {
+        for (size_t j = 0; j < policy->sources[i].n_events; j++) {
+            const struct event_rule *rule = &policy->sources[i].events[j];
+            if (rule->notify == message && !rule->order)
+                return true;
+        }
+    }
+    return false;
+}
+
+static void check_once(const struct making *making, const struct message *message, int index)
+{
+    struct err err = {0};
+    if (!message->once)
+        return;
+    if (!template_ok(making, message->once, &err)) {
+        SAY(DIAG_ERROR, &message->once, NULL, "template", "once: %s", err.msg);
+        return;
+    }
+    int used = once_fields(making, message);
+    bool by_move = schema_where(making->load, &message->when) != NULL;
+    if (by_move && !(used & ONCE_ORDER))
+        SAY(DIAG_ERROR, &message->once, NULL, "once-field",
+                "once: must contain {{order.id}}, or one order's message stops all others'");
+    if (!by_move && !(used & ONCE_EVENT))
+        SAY(DIAG_ERROR, &message->once, NULL, "once-field",
+                "once: must contain {{event.id}}, since no move of an order sends this message");
+    if ((used & ONCE_ORDER) && notified_without_order(&making->made->policy, index))
+        SAY(DIAG_ERROR, &message->once, NULL, "once-field",
+                "once: {{order.id}} is not there for an event that notifies without an order");
+}
+
+// accepted(push) / delivered(push) of a step before this one.
+static void check_unless(const struct making *making, const struct message *message, size_t at)
+{
+    const char *unless = message->steps[at].unless;
+    const char *open = strchr(unless, '(');
+    size_t n = open ? (size_t)(open - unless) : 0, len = strlen(unless);
+    struct slice verb = {(const unsigned char *)unless, n};
+    bool known = slice_eq(verb, SLICE("accepted")) || slice_eq(verb, SLICE("delivered"));
+    bool earlier = false;
+    for (size_t i = 0; open && i < at; i++) {
+        const char *name = channel_name(message->steps[i].channel);
+        struct slice inside = {(const unsigned char *)open + 1, len - n - 2};
+        earlier |= len >= n + 2 && slice_eq(inside, slice_of(name));
+    }
+    if (!known || unless[len - 1] != ')')
+        SAY(DIAG_ERROR, &message->steps[at].unless, NULL, "unless",
+                "unless: '%s' is neither accepted(CHANNEL) nor delivered(CHANNEL)",
+                yaml_show(slice_of(unless)).text);
+    else if (!earlier)
+        SAY(DIAG_ERROR, &message->steps[at].unless, NULL, "unless",
+                "unless: '%s' names no earlier step of this message",
+                yaml_show(slice_of(unless)).text);
+}
+
+static void check_step(const struct making *making, const struct message *message, size_t at)
+{
+    struct step *step = &message->steps[at];
+    if (step->channel == CHANNEL_NONE)
+        return;
+    const struct channel *channel = &making->made->policy.channels[step->channel];
+    const char *name = channel_name(step->channel);
+    if (!channel->configured)
+        SAY(DIAG_ERROR, &step->channel, NULL, "no-channel", "channel '%s' is not in channels",
+                name);
+    else if (!channel->active)
+        SAY(DIAG_INACTIVE, &step->channel, NULL, "inactive",
+                "not active yet: send: this step makes no delivery, since channel '%s' does not "
+                "run",
+                name);
+    for (size_t i = 0; i < at; i++) {
+        if (message->steps[i].channel == step->channel)
+            SAY(DIAG_ERROR, &step->channel, NULL, "duplicate-step",
+                    "channel '%s' is there twice: one delivery a channel is made", name);
+    }
+    if (step->unless)
+        check_unless(making, message, at);
+    step->active = channel->active && step->after_s == 0 && !step->unless;
+}
+
+static void check_times(const struct making *making, const struct message *message)
+{
+    int64_t for_ms = message->retry_for_s * 1000;
+    for (size_t i = 0; i < message->n_wait && for_ms; i++) {
+        if (message->wait_ms[i] > for_ms)
+            SAY(DIAG_WARNING, &message->wait_ms[i], NULL, "retry-wait",
+                    "retry.wait: this rung is longer than retry.for and is never reached");
+    }
+    if (message->expires_s && message->retry_for_s > message->expires_s)
+        SAY(DIAG_WARNING, &message->retry_for_s, &message->expires_s, "retry-for",
+                "retry.for is longer than expires: the message expires first");
+}
+
+static void check_message(const struct making *making, struct message *message, int index)
+{
+    struct err err = {0};
+    check_once(making, message, index);
+    if (message->collapse && !template_ok(making, message->collapse, &err))
+        SAY(DIAG_ERROR, &message->collapse, NULL, "template", "collapse: %s", err.msg);
+    for (size_t i = 0; i < message->n_steps; i++)
+        check_step(making, message, i);
+    check_times(making, message);
+}
+
+static bool is_notified(const struct policy *policy, int message)
+{
+    for (size_t i = 0; i < policy->n_sources; i++) {
+        for (size_t j = 0; j < policy->sources[i].n_events; j++) {
+            if (policy->sources[i].events[j].notify == message)
+                return true;
+        }
+    }
+    return false;
+}
+
+static void mark_exempt(const struct making *making, char *const *name)
+{
+    struct policy *policy = &making->made->policy;
+    struct near near = {0};
+    bool found = *name == NULL;
+    for (size_t i = 0; i < policy->n_messages && *name; i++) {
+        struct message *message = &policy->messages[i];
+        if (!message->name)
+            continue;
+        bool same = strcmp(message->name, *name) == 0;
+        message->exempt |= same;
+        found |= same;
+        near_offer(&near, *name, message->name);
+    }
+    if (!found)
+        policy_report_unknown(making, name, "message", *name, near.best);
+}
+
+void policy_check_messages(const struct making *making)
+{
+    struct policy_made *made = making->made;
+    struct policy *policy = &made->policy;
+    for (size_t i = 0; i < policy->n_messages; i++) {
+        struct message *message = &policy->messages[i];
+        if (!message->name)
+            continue;
+        check_message(making, message, (int)i);
+        if (!schema_where(making->load, &message->when) && !is_notified(policy, (int)i))
+            SAY(DIAG_WARNING, &message->name, NULL, "never-sent",
+                    "message '%s' is never sent: it has no 'when' and no event notifies it",
+                    message->name);
+    }
+    for (size_t i = 0; i < made->n_exempt; i++)
+        mark_exempt(making, &made->exempt[i]);
+}

@@ -1,0 +1,226 @@
+// Sources: scheme, secrets and their dates, what their events may say, and how long keys must live.
+#include "common/config/policy_made.h"
+
+#include <stdio.h>
+
+#define SAY(level, slot, beside, code, ...)                                                        \
+    schema_diag(making->load, level, AT_SLOT(slot, beside), code, __VA_ARGS__)
+
+// A duration for messages, in its largest whole unit.
+struct shown_time {
+    char text[32];
+};
+
+static struct shown_time show_time(int64_t seconds)
+{
+    static const struct {
+        int64_t seconds;
+        char unit;
+    } units[] = {{86400, 'd'}, {3600, 'h'}, {60, 'm'}, {1, 's'}};
+    struct shown_time shown = {"0s"};
+    for (size_t i = 0; i < ARRAY_LEN(units) && seconds > 0; i++) {
+        if (seconds % units[i].seconds != 0)
+            continue;
+        snprintf(shown.text, sizeof shown.text, "%lld%c", (long long)(seconds / units[i].seconds),
+                units[i].unit);
+        break;
+    }
+    return shown;
+}
+
+static bool dates_overlap(const struct secret *a, const struct secret *b)
+{
+    bool before = a->until && b->from && a->until <= b->from;
+    bool after = b->until && a->from && b->until <= a->from;
+    return !before && !after;
+}
+
+static void check_secret(const struct making *making, const struct source *source, size_t at)
+{
+    const struct secret *secret = &source->secrets[at];
+    if (!secret->credential)
+        return;
+    if (secret->until && secret->from >= secret->until)
+        SAY(DIAG_ERROR, &secret->until, &secret->credential, "secret-dates",
+                "the secret ends before it begins");
+    for (size_t i = 0; i < at; i++) {
+        const struct secret *other = &source->secrets[i];
+        if (other->credential && strcmp(other->credential, secret->credential) == 0 &&
+                dates_overlap(other, secret))
+            SAY(DIAG_ERROR, &secret->credential, NULL, "secret-overlap",
+                    "credential '%s' is listed twice for the same time", secret->credential);
+    }
+}
+
+// After this secret's end: does another carry on, or is there a later one with a hole before it?
+static void check_gap(const struct making *making, const struct source *source, size_t at)
+{
+    const struct secret *secret = &source->secrets[at];
+    bool carried_on = secret->until == 0, later = false;
+    for (size_t i = 0; i < source->n_secrets; i++) {
+        const struct secret *other = &source->secrets[i];
+        bool outlives = other->until == 0 || other->until > secret->until;
+        carried_on |= i != at && outlives && other->from <= secret->until;
+        later |= i != at && other->from > secret->until;
+    }
+    if (!carried_on && later)
+        SAY(DIAG_WARNING, &secret->until, &secret->credential, "secret-gap",
+                "after this day '%s' has no live secret until the next one begins", source->name);
+}
+
+static void check_secrets(const struct making *making, const struct source *source)
+{
+    if (source->n_secrets == 0)
+        SAY(DIAG_ERROR, &source->secrets, &source->name, "no-secret", "source '%s' has no secret",
+                source->name);
+    for (size_t i = 0; i < source->n_secrets; i++) {
+        check_secret(making, source, i);
+        check_gap(making, source, i);
+    }
+}
+
+struct signed_parts {
+    int body, timestamp;
+    bool wrong;
+};
+
+static struct signed_parts read_signed(const char *form)
+{
+    struct signed_parts parts = {0};
+    for (const char *at = form; *at;) {
+        const char *end = *at == '{' ? strchr(at, '}') : NULL;
+        size_t n = end ? (size_t)(end - at) + 1 : 1;
+        struct slice part = {(const unsigned char *)at, n};
+        bool id = slice_eq(part, SLICE("{id}")), body = slice_eq(part, SLICE("{body}"));
+        bool timestamp = slice_eq(part, SLICE("{timestamp}"));
+        parts.body += body;
+        parts.timestamp += timestamp;
+        parts.wrong |= !id && !body && !timestamp && (*at == '{' || *at == '}');
+        at += n;
+    }
+    return parts;
+}
+
+static void check_signed(const struct making *making, const struct custom_verify *verify)
+{
+    if (!verify->signed_form)
+        return;
+    struct signed_parts parts = read_signed(verify->signed_form);
+    if (parts.wrong)
+        SAY(DIAG_ERROR, &verify->signed_form, NULL, "signed",
+                "signed: only {timestamp}, {body} and {id} may stand in braces");
+    if (parts.body != 1)
+        SAY(DIAG_ERROR, &verify->signed_form, NULL, "signed",
+                "signed: {body} must be there once, or the body is not protected");
+    if (parts.timestamp && !verify->timestamp_header)
+        SAY(DIAG_ERROR, &verify->signed_form, NULL, "signed",
+                "signed: {timestamp} needs `timestamp: { header: .. }`");
+    if (!parts.timestamp && verify->timestamp_header)
+        SAY(DIAG_ERROR, &verify->signed_form, NULL, "signed",
+                "signed: without {timestamp} anyone can renew the timestamp");
+}
+
+static void check_custom(const struct making *making, struct source *source)
+{
+    bool custom = source->scheme && strcmp(source->scheme, "custom") == 0;
+    const struct {
+        const char *key;
+        const void *slot;
+        bool there, needed;
+    } rows[] = {{"verify", &source->verify, source->verify != NULL, true},
+            {"id", &source->id_ptr, source->id_ptr != NULL, true},
+            {"type", &source->type_ptr, source->type_ptr != NULL, true},
+            {"time", &source->time_ptr, source->time_ptr != NULL, false}};
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        if (custom && rows[i].needed && !rows[i].there)
+            SAY(DIAG_ERROR, &source->scheme, &source->name, "custom", "scheme custom needs '%s'",
+                    rows[i].key);
+        if (!custom && rows[i].there && source->scheme)
+            SAY(DIAG_ERROR, rows[i].slot, &source->scheme, "custom",
+                    "'%s' is for scheme custom only; scheme '%s' knows its own", rows[i].key,
+                    source->scheme);
+    }
+    if (!source->verify)
+        return;
+    if (!source->verify->signature_prefix)
+        source->verify->signature_prefix = xstrdup("");
+    check_signed(making, source->verify);
+}
+
+static void check_scheme(const struct making *making, struct source *source)
+{
+    source->active = true;
+    if (!making->known->scheme || !source->scheme)
+        return;
+    if (!making->known->scheme(source->scheme, &source->active)) {
+        source->active = false;
+        SAY(DIAG_ERROR, &source->scheme, NULL, "unknown-scheme", "unknown scheme '%s'",
+                source->scheme);
+    } else if (!source->active) {
+        SAY(DIAG_INACTIVE, &source->scheme, NULL, "inactive",
+                "not active yet: scheme '%s': source '%s' takes nothing in", source->scheme,
+                source->name);
+    }
+}
+
+static void check_rule(const struct making *making, const struct event_rule *rule)
+{
+    bool moves = rule->by || schema_where(making->load, &rule->to);
+    bool notifies = schema_where(making->load, &rule->notify) != NULL;
+    if (!moves && !notifies)
+        SAY(DIAG_ERROR, &rule->type, NULL, "event-rule",
+                "event '%s' has neither 'to' nor 'notify': leave it out to store it unmapped",
+                rule->type);
+    if (moves && !rule->order)
+        SAY(DIAG_ERROR, rule->by ? (const void *)&rule->by : &rule->to, &rule->type, "event-rule",
+                "'to' needs 'order', which says where the order's id is");
+    if (!moves && rule->order && notifies)
+        SAY(DIAG_ERROR, &rule->order, NULL, "event-rule",
+                "'order' without 'to' means nothing: an event that only notifies needs no order");
+    if (!moves && rule->sequence)
+        SAY(DIAG_ERROR, &rule->sequence, NULL, "event-rule", "'sequence' needs 'to'");
+}
+
+static void check_horizon(const struct making *making, const struct source *source)
+{
+    const struct policy *policy = &making->made->policy;
+    int64_t horizon = making->known->horizon_s && source->scheme
+                              ? making->known->horizon_s(source->scheme)
+                              : 0;
+    if (policy->keep_keys_s >= horizon)
+        return;
+    SAY(DIAG_ERROR, &policy->keep_keys_s, &source->scheme, "keep-too-short",
+            "keep.keys: %s is shorter than the %s over which '%s' may repeat an event (source "
+            "'%s')",
+            show_time(policy->keep_keys_s).text, show_time(horizon).text, source->scheme,
+            source->name);
+}
+
+static void check_source(const struct making *making, struct source *source)
+{
+    check_scheme(making, source);
+    check_custom(making, source);
+    check_secrets(making, source);
+    check_horizon(making, source);
+    for (size_t i = 0; i < source->n_events; i++) {
+        if (source->events[i].type)
+            check_rule(making, &source->events[i]);
+    }
+    if (source->n_events == 0 && !source->receipts)
+        SAY(DIAG_WARNING, &source->events, &source->name, "no-events",
+                "source '%s' has no events: all it sends is stored and moves nothing",
+                source->name);
+}
+
+void policy_check_sources(const struct making *making)
+{
+    struct policy *policy = &making->made->policy;
+    for (size_t i = 0; i < policy->n_sources; i++) {
+        if (policy->sources[i].name)
+            check_source(making, &policy->sources[i]);
+    }
+    if (policy->keep_bodies_s > policy->keep_keys_s)
+        SAY(DIAG_ERROR, &policy->keep_bodies_s, &policy->keep_keys_s, "keep",
+                "keep.bodies: %s is longer than keep.keys, %s",
+                show_time(policy->keep_bodies_s).text, show_time(policy->keep_keys_s).text);
+}

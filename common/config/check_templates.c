@@ -1,0 +1,184 @@
+// Templates: every delivery that is made has its texts in the default locale, and every text
+// belongs to a message.
+#include "common/config/policy_made.h"
+
+#include "common/config/value.h"
+
+#include <stdio.h>
+
+static const struct part {
+    enum channel_kind channel;
+    const char *name;
+} parts[] = {{CHANNEL_EMAIL, "subject"}, {CHANNEL_EMAIL, "text"}, {CHANNEL_EMAIL, "html"},
+        {CHANNEL_SMS, "text"}, {CHANNEL_PUSH, "title"}, {CHANNEL_PUSH, "text"},
+        {CHANNEL_PUSH, "data"}};
+
+// "payment-receipt/email.de-AT.text.mustache" in its parts, borrowed.
+struct template_name {
+    struct slice message, channel, locale, part;
+};
+
+// The text up to the first `end`, which is taken off.
+static bool cut(struct slice *rest, char end, struct slice *ret)
+{
+    const unsigned char *at = rest->len ? memchr(rest->ptr, end, rest->len) : NULL;
+    if (!at)
+        return false;
+    *ret = (struct slice){rest->ptr, (size_t)(at - rest->ptr)};
+    *rest = (struct slice){at + 1, rest->len - ret->len - 1};
+    return true;
+}
+
+static bool read_name(const char *path, struct template_name *ret)
+{
+    struct slice rest = slice_of(path);
+    return cut(&rest, '/', &ret->message) && cut(&rest, '.', &ret->channel) &&
+           cut(&rest, '.', &ret->locale) && cut(&rest, '.', &ret->part) &&
+           slice_eq(rest, SLICE("mustache")) && value_locale(ret->locale);
+}
+
+static bool is_part(struct slice channel, struct slice part)
+{
+    for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
+        if (slice_eq(channel, slice_of(channel_name(parts[i].channel))) &&
+                slice_eq(part, slice_of(parts[i].name)))
+            return true;
+    }
+    return false;
+}
+
+static const struct message *find_message(const struct policy *policy, struct slice name)
+{
+    for (size_t i = 0; i < policy->n_messages; i++) {
+        const char *there = policy->messages[i].name;
+        if (there && slice_eq(slice_of(there), name))
+            return &policy->messages[i];
+    }
+    return NULL;
+}
+
+static bool sends(const struct message *message, struct slice channel)
+{
+    for (size_t i = 0; i < message->n_steps; i++) {
+        if (slice_eq(channel, slice_of(channel_name(message->steps[i].channel))))
+            return true;
+    }
+    return false;
+}
+
+static void check_belongs(const struct making *making, const struct policy_text *file)
+{
+    // Folders that begin with _ hold partials, which any message may use.
+    struct template_name name;
+    if (file->path[0] == '_')
+        return;
+    if (!read_name(file->path, &name) || !is_part(name.channel, name.part)) {
+        diag_file(making->diag, DIAG_WARNING, file->path, "template-name",
+                "is not read: a template is named <message>/<channel>.<locale>.<part>.mustache");
+        return;
+    }
+    const struct message *message = find_message(&making->made->policy, name.message);
+    if (!message)
+        diag_file(making->diag, DIAG_WARNING, file->path, "template-unused",
+                "belongs to no message of the policy");
+    else if (!sends(message, name.channel))
+        diag_file(making->diag, DIAG_WARNING, file->path, "template-unused",
+                "message '%s' is not sent by %.*s", message->name, (int)name.channel.len,
+                (const char *)name.channel.ptr);
+}
+
+// "name:12:3: why" or "12:3: why" -> the place; the text that follows.
+static const char *read_place(const char *message, int *ret_line, int *ret_column)
+{
+    const char *digits = message + strcspn(message, "0123456789");
+    while (*digits) {
+        int line = 0, column = 0, used = 0;
+        bool begins = digits == message || digits[-1] == ':';
+        if (begins && sscanf(digits, "%9d:%9d: %n", &line, &column, &used) == 2 && used > 0) {
+            *ret_line = line;
+            *ret_column = column;
+            return digits + used;
+        }
+        digits += strspn(digits, "0123456789");
+        digits += strcspn(digits, "0123456789");
+    }
+    return message;
+}
+
+static void check_syntax(const struct making *making, const struct policy_text *file)
+{
+    struct err err = {0};
+    if (!making->known->template_ok || making->known->template_ok(file->body, file->len, &err))
+        return;
+    int line = 0, column = 0;
+    const char *why = read_place(err.msg, &line, &column);
+    AUTO_FREE char *text = xstrdup(why);
+    AUTO_FREE char *code = xstrdup("template");
+    diag_add(making->diag, &(struct diag_row){.level = DIAG_ERROR,
+                                   .file = file->path,
+                                   .line = line,
+                                   .column = column,
+                                   .span = 1,
+                                   .text = text,
+                                   .code = code});
+}
+
+static bool has_template(const struct policy *policy, const char *message, const char *part)
+{
+    char path[256];
+    snprintf(path, sizeof path, "%s/email.%s.%s.mustache", message, policy->locale, part);
+    for (size_t i = 0; i < policy->n_templates; i++) {
+        if (strcmp(policy->templates[i].path, path) == 0)
+            return true;
+    }
+    return false;
+}
+
+// Mail is the only channel whose steps are active.
+static void check_mail(
+        const struct making *making, const struct message *message, const struct step *step)
+{
+    const struct policy *policy = &making->made->policy;
+    const char *locale = policy->locale;
+    const void *const at[2] = {&step->channel, &message->name};
+    if (!has_template(policy, message->name, "subject"))
+        schema_diag(making->load, DIAG_ERROR, at, "template-missing",
+                "message '%s' has no subject: %s/email.%s.subject.mustache is missing",
+                message->name, message->name, locale);
+    if (!has_template(policy, message->name, "text") &&
+            !has_template(policy, message->name, "html"))
+        schema_diag(making->load, DIAG_ERROR, at, "template-missing",
+                "message '%s' has no body: %s/email.%s.text.mustache (or .html.) is missing",
+                message->name, message->name, locale);
+}
+
+static bool any_active(const struct policy *policy)
+{
+    for (size_t i = 0; i < policy->n_messages; i++) {
+        for (size_t j = 0; j < policy->messages[i].n_steps; j++) {
+            if (policy->messages[i].steps[j].active)
+                return true;
+        }
+    }
+    return false;
+}
+
+void policy_check_templates(const struct making *making)
+{
+    const struct policy *policy = &making->made->policy;
+    for (size_t i = 0; i < policy->n_templates; i++) {
+        check_belongs(making, &policy->templates[i]);
+        check_syntax(making, &policy->templates[i]);
+    }
+    // A policy can be looked at without its texts, but it is told.
+    if (policy->n_templates == 0 && any_active(policy))
+        diag_file(making->diag, DIAG_WARNING, NULL, "no-templates",
+                "there are no templates: no message could be rendered");
+    for (size_t i = 0; i < policy->n_messages && policy->n_templates && policy->locale; i++) {
+        const struct message *message = &policy->messages[i];
+        for (size_t j = 0; j < message->n_steps && message->name; j++) {
+            if (message->steps[j].active)
+                check_mail(making, message, &message->steps[j]);
+        }
+    }
+}

@@ -1,0 +1,96 @@
+// Lookups by name and by stored number.
+#include "common/config/policy.h"
+
+const struct source *policy_source(const struct policy *policy, struct slice name)
+{
+    for (size_t i = 0; i < policy->n_sources; i++) {
+        if (slice_eq(slice_of(policy->sources[i].name), name))
+            return &policy->sources[i];
+    }
+    return NULL;
+}
+
+const struct event_rule *source_rule(const struct source *source, struct slice type)
+{
+    for (size_t i = 0; i < source->n_events; i++) {
+        if (slice_eq(slice_of(source->events[i].type), type))
+            return &source->events[i];
+    }
+    return NULL;
+}
+
+const struct message *policy_message_by_id(const struct policy *policy, int id)
+{
+    for (size_t i = 0; i < policy->n_messages; i++) {
+        if (policy->messages[i].id == id)
+            return &policy->messages[i];
+    }
+    return NULL;
+}
+
+const struct source *policy_source_by_id(const struct policy *policy, int id)
+{
+    for (size_t i = 0; i < policy->n_sources; i++) {
+        if (policy->sources[i].id == id)
+            return &policy->sources[i];
+    }
+    return NULL;
+}
+
+int flow_state_by_id(const struct flow *flow, int id)
+{
+    for (size_t i = 0; i < flow->n_states; i++) {
+        if (flow->states[i].id == id)
+            return (int)i;
+    }
+    return -1;
+}
+
+// The names of one kind, whatever struct they live in.
+struct named {
+    const char *name;
+    int *id;
+};
+
+static size_t count_of(const struct policy *policy, enum name_kind kind)
+{
+    const size_t counts[] = {[NAME_SOURCE] = policy->n_sources,
+            [NAME_STATE] = policy->flow.n_states,
+            [NAME_MESSAGE] = policy->n_messages};
+    return counts[kind];
+}
+
+static struct named named_at(const struct policy *policy, enum name_kind kind, size_t i)
+{
+    if (kind == NAME_SOURCE)
+        return (struct named){policy->sources[i].name, &policy->sources[i].id};
+    if (kind == NAME_STATE)
+        return (struct named){policy->flow.states[i].name, &policy->flow.states[i].id};
+    return (struct named){policy->messages[i].name, &policy->messages[i].id};
+}
+
+void policy_bind(struct policy *policy, enum name_kind kind, const char *name, int id)
+{
+    for (size_t i = 0; i < count_of(policy, kind); i++) {
+        struct named named = named_at(policy, kind, i);
+        if (strcmp(named.name, name) == 0)
+            *named.id = id;
+    }
+}
+
+bool policy_bound(const struct policy *policy, struct err *err)
+{
+    static const struct {
+        enum name_kind kind;
+        const char *word;
+    } kinds[] = {{NAME_SOURCE, "source"}, {NAME_STATE, "state"}, {NAME_MESSAGE, "message"}};
+    for (size_t k = 0; k < ARRAY_LEN(kinds); k++) {
+        for (size_t i = 0; i < count_of(policy, kinds[k].kind); i++) {
+            struct named named = named_at(policy, kinds[k].kind, i);
+            if (*named.id <= 0)
+                return err_set(err, ERR_FATAL, "%s '%s' has no number in the database",
+                        kinds[k].word, named.name);
+        }
+    }
+    return true;
+}

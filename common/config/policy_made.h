@@ -1,0 +1,55 @@
+// policy_made.h: a policy while it is made: the struct, what only its making needs, and the checks.
+#pragma once
+#include "common/config/policy.h"
+#include "common/config/schema.h"
+
+struct aside_rule {
+    char *state;
+    char **from;
+    size_t n_from;
+};
+
+struct skip_rule {
+    char *state;
+    char **missed;
+    size_t n_missed;
+};
+
+// What the schema fills. The policy is its first member and is freed through it.
+struct policy_made {
+    struct policy policy;
+    char **path;
+    size_t n_path;
+    struct aside_rule *aside;
+    size_t n_aside;
+    struct skip_rule *skip;
+    size_t n_skip;
+    char **create;
+    size_t n_create;
+    char **exempt;
+    size_t n_exempt;
+};
+
+enum ref_kind { REF_STATE = 1, REF_MESSAGE = 2 };
+
+struct making {
+    struct policy_made *made;
+    struct schema_load *load;
+    const struct policy_known *known;
+    struct diag *diag;
+};
+
+// Where a finding belongs: the slot it is about, else the one beside it.
+#define AT_SLOT(slot, beside) ((const void *const[2]){(slot), (beside)})
+
+// Steps of the making, in this order; each reports all it finds.
+void policy_make_flow(const struct making *making);     // states, the step matrix, references
+void policy_check_sources(const struct making *making); // schemes, secrets, rules, keeping
+void policy_check_channels(const struct making *making);
+void policy_check_messages(const struct making *making);
+void policy_check_templates(const struct making *making);
+
+// Reports a text that names no state / message / channel, with the nearest that exists.
+void policy_report_unknown(const struct making *making, const void *slot, const char *what,
+        const char *name, const char *near);
+int policy_state_index(const struct policy *policy, const char *name); // -1 when there is none
