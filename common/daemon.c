@@ -123,13 +123,15 @@ static int bind_one(const struct addrinfo *to)
 
 static int port_of(int fd)
 {
-    struct sockaddr_storage addr = {0};
+    union {
+        struct sockaddr any;
+        struct sockaddr_in v4;
+        struct sockaddr_in6 v6;
+    } addr = {.v6 = {0}};
     socklen_t len = sizeof addr;
-    if (getsockname(fd, (struct sockaddr *)&addr, &len) != 0)
+    if (getsockname(fd, &addr.any, &len) != 0)
         return 0;
-    if (addr.ss_family == AF_INET6)
-        return ntohs(((struct sockaddr_in6 *)&addr)->sin6_port);
-    return ntohs(((struct sockaddr_in *)&addr)->sin_port);
+    return ntohs(addr.any.sa_family == AF_INET6 ? addr.v6.sin6_port : addr.v4.sin_port);
 }
 
 int daemon_listen(const char *address, int *ret_port, struct err *err)

@@ -144,7 +144,7 @@ def test_clang_format_has_nothing_to_change(t):
 
 def tidy(build, paths):
     """clang-tidy over paths, two at a time: (exit status, its text). 123 = some file had a finding."""
-    done = subprocess.run(["xargs", "-P2", "-n2", "clang-tidy", "--quiet", "-p", build, "--extra-arg=-Wno-unknown-warning-option"],
+    done = subprocess.run(["xargs", "-P2", "-n3", "clang-tidy", "--quiet", "-p", build, "--extra-arg=-Wno-unknown-warning-option"],
                           cwd=ROOT, input="\n".join(paths), capture_output=True, text=True, check=False, timeout=TIDY_SECONDS_MAX)
     return done.returncode, done.stdout
 

@@ -1,0 +1,64 @@
+"""Fuzz targets, built with clang's libFuzzer under ASan and UBSan and run for a few seconds each (--long: ten minutes).
+
+Every tests/fuzz/*_fuzz.c is a target."""
+import atexit
+import glob
+import os
+import shutil
+import subprocess
+import tempfile
+
+from harness import *
+
+SECONDS, SECONDS_LONG = 8, 600
+FLAGS = ["-std=gnu17", "-D_GNU_SOURCE", "-g", "-O1", "-fsanitize=fuzzer,address,undefined", "-fno-sanitize-recover=all"]
+
+
+# What a target may use: code without sockets and databases. The linker takes what each one needs.
+POOL = ["common/*.c", "common/json/*.c", "common/template/*.c", "common/config/*.c", "receiver/verify/*.c"]
+LIBRARIES = ["-ljansson", "-lyaml", "-lsodium", "-lcrypto", "-lpthread"]
+_archive = []
+
+
+def archive():
+    """The pool as one archive, compiled with the fuzzer's instrumentation once a run."""
+    if not _archive:
+        folder = tempfile.mkdtemp(prefix="pawl-fuzz-")
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        sources = sorted(os.path.join(ROOT, p) for pattern in POOL for p in glob.glob(pattern, root_dir=ROOT))
+        # Numbered objects, since names repeat among the pool's folders.
+        jobs = "".join(f"{s} {folder}/{i}.o\n" for i, s in enumerate(sources))
+        clang(["xargs", "-P2", "-L1", "sh", "-c", 'exec clang "$@" -c "$0" -o "$1"'.replace('"$@"', " ".join(FLAGS + [f"-I{ROOT}"]))],
+              jobs)
+        clang(["ar", "rcs", f"{folder}/pool.a", *glob.glob(f"{folder}/*.o")])
+        _archive.append(f"{folder}/pool.a")
+    return _archive[0]
+
+
+def clang(argv, given=None):
+    done = subprocess.run(argv, cwd=ROOT, input=given, capture_output=True, text=True, check=False)
+    eq(done.returncode, 0, done.stderr[-3000:])
+
+
+def fuzz(t, target):
+    if not shutil.which("clang"):
+        t.skip("clang is not installed")
+    folder = scratch("pawl-fuzz-")
+    program = os.path.join(folder, "fuzz")
+    clang(["clang", *FLAGS, "-I.", target, archive(), *LIBRARIES, "-o", program])
+    seconds = SECONDS_LONG if t.long else SECONDS
+    ran = subprocess.run([program, f"-max_total_time={seconds}", "-max_len=4096", "-timeout=5", "-rss_limit_mb=2000",
+                          f"-artifact_prefix={folder}/"], cwd=folder, capture_output=True, text=True, check=False)
+    eq(ran.returncode, 0, ran.stderr[-3000:])
+    check("Done" in ran.stderr, "the fuzzer ran to its end")
+
+
+def target_test(path):
+    @timeout(200)
+    def run(t):
+        fuzz(t, path)
+    return run
+
+
+for _path in sorted(glob.glob(os.path.join(os.path.dirname(os.path.realpath(__file__)), "*_fuzz.c"))):
+    globals()["test_" + os.path.basename(_path)[:-7] + "_holds"] = target_test(_path)
