@@ -1,0 +1,303 @@
+#include "dispatcher/claim/claim.h"
+
+#include "common/clock.h"
+#include "common/fault.h"
+#include "common/log.h"
+#include "common/metrics.h"
+#include "dispatcher/claim/lanes.h"
+#include "dispatcher/claim/member.h"
+#include "dispatcher/dispatcher_sql.h"
+#include "dispatcher/order.h"
+
+// Calls of the first flight.
+enum { CALL_BEGIN, CALL_VERSION, CALL_TAKE };
+
+enum phase { PHASE_TAKING, PHASE_COMMITTING, PHASE_EMPTY };
+
+struct claimer {
+    struct claimer_options options;
+    struct lanes lanes;
+    enum phase phase;
+    int asked, took, seen_version, missing;
+    struct member members[CLAIM_MAX];
+    size_t n;
+    size_t content_bytes;
+    struct key id;
+    int64_t granted_ms;
+    int call_wire, call_ends; // of the second flight, -1 = not in it
+};
+
+struct claimer *claimer_new(const struct claimer_options *options)
+{
+    struct claimer *c = xcalloc(1, sizeof *c);
+    c->options = *options;
+    lanes_init(&c->lanes, options->channel);
+    return c;
+}
+
+static void forget(struct claimer *c)
+{
+    for (size_t i = 0; i < c->n; i++)
+        member_fini(&c->members[i]);
+    c->n = 0;
+    c->content_bytes = 0;
+}
+
+void claimer_free(struct claimer *c)
+{
+    if (!c)
+        return;
+    forget(c);
+    free(c);
+}
+
+void claimer_ask(struct claimer *c, int n)
+{
+    c->asked = n < CLAIM_MAX ? n : CLAIM_MAX;
+    c->took = 0;
+    c->missing = 0;
+}
+
+int claimer_took(const struct claimer *c)
+{
+    return c->took;
+}
+
+bool claimer_full(const struct claimer *c)
+{
+    return c->took > 0 && c->took >= c->asked;
+}
+
+int claimer_seen_version(const struct claimer *c)
+{
+    return c->seen_version;
+}
+
+int claimer_missing(const struct claimer *c)
+{
+    return c->missing;
+}
+
+static enum work start(void *self, struct pg *pg, struct err *err)
+{
+    struct claimer *c = self;
+    struct lanes_plan plan;
+    lanes_next(&c->lanes, clock_mono_ms(), &plan);
+    c->phase = PHASE_TAKING;
+    FAULT_STEP(claim_before_begin);
+    pg_add_begin(pg);
+    pg_add(pg, SQL_VERSION);
+    pg_add(pg, SQL_TAKE);
+    pg_p_int(pg, c->asked);
+    pg_p_ints(pg);
+    for (int i = 0; i < PRIORITY_COUNT; i++)
+        pg_e_int(pg, plan.lane[i]);
+    pg_p_bigs(pg);
+    for (int i = 0; i < PRIORITY_COUNT; i++)
+        pg_e_big(pg, plan.from_us[i]);
+    return pg_launch(pg, err) ? WORK_FLYING : WORK_FAILED;
+}
+
+static void render(struct claimer *c, struct member *member, int64_t now_us)
+{
+    struct err err = {0};
+    struct delivery *d = member->delivery;
+    AUTO_TEXT struct text json = {0};
+    text_init(&json, CLAIM_CONTENT_MAX);
+    if (!c->options.render(c->options.user, d, now_us, &err)) {
+        member_end(member, DELIVERY_DEAD, err.msg);
+        return;
+    }
+    if (!content_to_json(&d->content, &json)) {
+        member_end(member, DELIVERY_DEAD, "the rendered content can't be stored");
+        return;
+    }
+    member->rendered = true;
+    c->content_bytes += json.len;
+    member->content_json = text_steal(&json);
+}
+
+static void prepare(struct claimer *c, const struct pg *pg, int row, struct member *member)
+{
+    int64_t now_us = member_row_now_us(pg, CALL_TAKE, row);
+    struct gate gate = gate_check(member->delivery, now_us);
+    if (!gate.open) {
+        member_end(member, gate.end, gate.reason);
+    } else if (c->options.rules(c->options.user, member->delivery->policy) == RULES_BROKEN) {
+        member->fate = FATE_LATER;
+        member->later_ms = CLAIM_BROKEN_WAIT_MS;
+    } else if (c->content_bytes > CLAIM_CONTENT_MAX) {
+        member->fate = FATE_LATER;
+    } else if (!member_row_rendered(pg, CALL_TAKE, row)) {
+        render(c, member, now_us);
+    } else if (!member_read_content(pg, CALL_TAKE, row, member)) {
+        member_end(member, DELIVERY_DEAD, "its stored content is gone");
+    }
+}
+
+static void take_row(struct claimer *c, const struct pg *pg, int row)
+{
+    struct member *member = &c->members[c->n];
+    member_read(pg, CALL_TAKE, row, member);
+    struct delivery *d = member->delivery;
+    lanes_claimed(&c->lanes, lane_of(d->channel, d->priority), d->due_us);
+    if (member->fate == FATE_WIRE)
+        prepare(c, pg, row, member);
+    free(d->data);
+    d->data = NULL;
+    if (member->fate == FATE_NONE)
+        member_fini(member);
+    else
+        c->n++;
+}
+
+// A version that is not in memory: the rows go back by the rollback, and it is loaded first.
+static int missing_version(const struct claimer *c, const struct pg *pg)
+{
+    for (int row = 0; row < pg_rows(pg, CALL_TAKE); row++) {
+        AUTO_MEMBER struct member member = {0};
+        member_read(pg, CALL_TAKE, row, &member);
+        int version = member.delivery->policy;
+        free(member.delivery->data);
+        member.delivery->data = NULL;
+        if (member.fate == FATE_WIRE && c->options.rules(c->options.user, version) == RULES_MISSING)
+            return version;
+    }
+    return 0;
+}
+
+static int by_key(const void *a, const void *b)
+{
+    const struct member *x = a, *y = b;
+    return delivery_compare(x->delivery, y->delivery);
+}
+
+static enum work commit_members(struct claimer *c, struct pg *pg, struct err *err)
+{
+    int calls = 0;
+    c->id = key_random();
+    c->call_wire = c->call_ends = -1;
+    qsort(c->members, c->n, sizeof c->members[0], by_key);
+    if (members_add_content(pg, c->members, c->n))
+        calls++;
+    if (members_add_wire(pg, c->members, c->n)) {
+        c->call_wire = calls++;
+        const struct key ids[2] = {c->id, c->options.leases->worker};
+        members_add_claim(pg, c->members, c->n, ids, c->options.leases->lease_ms);
+        calls++;
+    }
+    if (members_add_ends(pg, c->members, c->n))
+        c->call_ends = calls++;
+    members_add_later(pg, c->members, c->n);
+    pg_add_commit(pg);
+    c->phase = PHASE_COMMITTING;
+    FAULT_STEP(claim_before_commit);
+    c->granted_ms = clock_mono_ms();
+    return pg_launch(pg, err) ? WORK_FLYING : WORK_FAILED;
+}
+
+static enum work commit_nothing(struct claimer *c, struct pg *pg, struct err *err)
+{
+    pg_add_commit(pg);
+    c->phase = PHASE_EMPTY;
+    return pg_launch(pg, err) ? WORK_FLYING : WORK_FAILED;
+}
+
+static enum work taken(struct claimer *c, struct pg *pg, struct err *err)
+{
+    c->seen_version = pg_int(pg, CALL_VERSION, 0, 0);
+    int rows = pg_rows(pg, CALL_TAKE);
+    if (rows == 0)
+        return commit_nothing(c, pg, err);
+    FAULT_STEP(claim_after_take);
+    c->missing = missing_version(c, pg);
+    if (c->missing)
+        return pg_rollback(pg) ? WORK_DONE : WORK_FAILED;
+    leases_clock_seen(c->options.leases, member_row_now_us(pg, CALL_TAKE, 0));
+    c->took = rows;
+    for (int row = 0; row < rows && c->n < CLAIM_MAX; row++)
+        take_row(c, pg, row);
+    return c->n > 0 ? commit_members(c, pg, err) : commit_nothing(c, pg, err);
+}
+
+// Hands the members of this fate that qualify over as a list, in their next step.
+static struct delivery *hand_over(struct claimer *c, bool confirmed_only, int *ret_n)
+{
+    struct delivery *list = NULL;
+    *ret_n = 0;
+    for (size_t i = c->n; i-- > 0;) {
+        struct member *member = &c->members[i];
+        if (member->fate != FATE_WIRE || (confirmed_only && !member->confirmed))
+            continue;
+        struct delivery *d = steal(&member->delivery);
+        d->tries++;
+        d->claim = c->id;
+        d->next = list;
+        list = d;
+        ++*ret_n;
+    }
+    return list;
+}
+
+static void count_end(const struct member *member)
+{
+    const struct delivery *d = member->delivery;
+    const char *end = delivery_state_name(member->gate.end);
+    series_inc(metric(METRIC_DELIVERIES, channel_name(d->channel), end, NULL));
+    LOG(WARNING, "delivery.end", "a delivery ended before it was sent", L_STR("once", d->once),
+            L_STR("end", end), L_STR("reason", member->reason));
+}
+
+static enum work committed(struct claimer *c, const struct pg *pg)
+{
+    if (c->call_wire >= 0)
+        members_confirm(pg, c->call_wire, c->members, c->n, FATE_WIRE);
+    if (c->call_ends >= 0)
+        members_confirm(pg, c->call_ends, c->members, c->n, FATE_END);
+    for (size_t i = 0; i < c->n; i++)
+        if (c->members[i].fate == FATE_END && c->members[i].confirmed)
+            count_end(&c->members[i]);
+    int n = 0;
+    struct delivery *list = hand_over(c, true, &n);
+    forget(c);
+    FAULT_STEP(claim_after_commit);
+    if (list) {
+        leases_add(c->options.leases, c->id, n, c->granted_ms);
+        c->options.granted(c->options.user, list);
+    }
+    return WORK_DONE;
+}
+
+static enum work next(void *self, struct pg *pg, struct err *err)
+{
+    struct claimer *c = self;
+    switch (c->phase) {
+    case PHASE_TAKING:
+        return taken(c, pg, err);
+    case PHASE_COMMITTING:
+        return committed(c, pg);
+    case PHASE_EMPTY:
+        break;
+    }
+    return WORK_DONE;
+}
+
+// Once the COMMIT was launched it may have happened, whatever went wrong after: the fence tells.
+static void fail(void *self, struct pg *pg)
+{
+    (void)pg;
+    struct claimer *c = self;
+    int n = 0;
+    struct delivery *list = c->phase == PHASE_COMMITTING ? hand_over(c, false, &n) : NULL;
+    forget(c);
+    if (!list)
+        return;
+    leases_add(c->options.leases, c->id, n, c->granted_ms)->uncertain = true;
+    c->options.doubtful(c->options.user, list);
+}
+
+struct work_kind claimer_work(struct claimer *claimer)
+{
+    return (struct work_kind){
+            .name = "claim", .self = claimer, .start = start, .next = next, .fail = fail};
+}

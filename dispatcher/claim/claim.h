@@ -1,0 +1,50 @@
+// claim.h: takes due deliveries under a lease and marks them "on the wire", in one transaction.
+//
+// BEGIN; the active policy version; take due rows with what belongs to them; then in C the gates
+// and the rendering; content, states, ends and the claim row; COMMIT. Only what that COMMIT
+// confirmed is handed on to be sent. A COMMIT whose answer was lost is handed to `doubtful`: if the
+// claim exists, its members are given back as never sent.
+#pragma once
+#include "dispatcher/lease.h"
+#include "dispatcher/work.h"
+
+enum {
+    CLAIM_MAX = 200,                      // rows of one claim
+    CLAIM_CONTENT_MAX = 16 * 1024 * 1024, // bytes that one claim may render; the rest waits
+    CLAIM_BROKEN_WAIT_MS = 30 * 1000,     // rows of a policy version that can't be loaded
+};
+
+// Is a policy version in memory?
+enum rules {
+    RULES_READY,
+    RULES_MISSING, // load it first: the claim rolls back and names it (claimer_missing)
+    RULES_BROKEN,  // it can't be loaded now: its rows wait
+};
+
+struct claimer_options {
+    struct leases *leases;
+    enum channel_kind channel;
+    enum rules (*rules)(void *user, int version);
+    // Fills delivery->content from its address, once, type, policy and data. False + err: the
+    // delivery ends as dead with that reason.
+    bool (*render)(void *user, struct delivery *delivery, int64_t now_us, struct err *err);
+    // Take over lists of deliveries linked by next, whose batch is in leases.
+    void (*granted)(void *user, struct delivery *list);
+    void (*doubtful)(void *user, struct delivery *list);
+    void *user;
+};
+
+struct claimer;
+struct claimer *claimer_new(const struct claimer_options *options);
+void claimer_free(struct claimer *claimer);
+
+// Asks for at most n rows (cut to CLAIM_MAX); then run claimer_work() once.
+void claimer_ask(struct claimer *claimer, int n);
+struct work_kind claimer_work(struct claimer *claimer);
+
+// After it ended: rows taken; whether there may be more; the active version it saw (0 = none); the
+// version that must be loaded before it can go on (0 = none).
+int claimer_took(const struct claimer *claimer);
+bool claimer_full(const struct claimer *claimer);
+int claimer_seen_version(const struct claimer *claimer);
+int claimer_missing(const struct claimer *claimer);

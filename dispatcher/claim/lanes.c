@@ -1,0 +1,50 @@
+#include "dispatcher/claim/lanes.h"
+
+void lanes_init(struct lanes *lanes, enum channel_kind channel)
+{
+    *lanes = (struct lanes){.channel = channel};
+}
+
+static const enum priority orders[][PRIORITY_COUNT] = {
+        {PRIORITY_HIGH, PRIORITY_NORMAL, PRIORITY_LOW},
+        {PRIORITY_NORMAL, PRIORITY_HIGH, PRIORITY_LOW},
+        {PRIORITY_LOW, PRIORITY_HIGH, PRIORITY_NORMAL},
+};
+
+static const enum priority *order_of(unsigned turn)
+{
+    if (turn % 16 == 0)
+        return orders[2];
+    return orders[turn % 4 == 0];
+}
+
+static int64_t margin_us(struct lanes *lanes, int64_t now_ms)
+{
+    if (now_ms >= lanes->whole_at_ms) {
+        lanes->whole_at_ms = now_ms + LANES_WHOLE_EVERY_MS;
+        return INT64_MAX;
+    }
+    if (now_ms >= lanes->deep_at_ms) {
+        lanes->deep_at_ms = now_ms + LANES_DEEP_EVERY_MS;
+        return (int64_t)LANES_DEEP_MARGIN_MS * 1000;
+    }
+    return (int64_t)LANES_MARGIN_MS * 1000;
+}
+
+void lanes_next(struct lanes *lanes, int64_t now_ms, struct lanes_plan *ret_plan)
+{
+    const enum priority *order = order_of(++lanes->turn);
+    int64_t margin = margin_us(lanes, now_ms);
+    for (int i = 0; i < PRIORITY_COUNT; i++) {
+        int64_t mark = lanes->mark_us[order[i]];
+        ret_plan->lane[i] = lane_of(lanes->channel, order[i]);
+        ret_plan->from_us[i] = mark > margin ? mark - margin : 0;
+    }
+}
+
+void lanes_claimed(struct lanes *lanes, int lane, int64_t due_us)
+{
+    int priority = lane % 10;
+    if (priority < PRIORITY_COUNT && due_us > lanes->mark_us[priority])
+        lanes->mark_us[priority] = due_us;
+}

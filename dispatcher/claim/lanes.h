@@ -1,0 +1,35 @@
+// lanes.h: in which order a claim asks the lanes, and from which moment on (the low-water mark).
+//
+// The mark is liveness only, never correctness: behind it lie the dead index entries of rows that
+// were claimed, and a scan from there costs as much as the backlog that was. A row may become
+// visible late (a long transaction), so scans start a margin before the mark, at times a long one,
+// and now and then from the beginning.
+#pragma once
+#include "common/config/policy.h"
+
+enum {
+    LANES_MARGIN_MS = 200,       // before the mark, always
+    LANES_DEEP_MARGIN_MS = 5000, // each LANES_DEEP_EVERY_MS
+    LANES_DEEP_EVERY_MS = 500,
+    LANES_WHOLE_EVERY_MS = 120000, // from the beginning
+};
+
+struct lanes {
+    enum channel_kind channel;
+    int64_t mark_us[PRIORITY_COUNT]; // highest due_at claimed, 0 = none yet
+    int64_t deep_at_ms, whole_at_ms; // when the next such scan is due
+    unsigned turn;
+};
+
+// What one claim asks for.
+struct lanes_plan {
+    int lane[PRIORITY_COUNT];
+    int64_t from_us[PRIORITY_COUNT];
+};
+
+void lanes_init(struct lanes *lanes, enum channel_kind channel);
+
+// High comes first; but each 4th plan starts with normal and each 16th with low, so that a lane
+// that always has work starves no other.
+void lanes_next(struct lanes *lanes, int64_t now_ms, struct lanes_plan *ret_plan);
+void lanes_claimed(struct lanes *lanes, int lane, int64_t due_us);

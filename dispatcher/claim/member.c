@@ -1,0 +1,115 @@
+#include "dispatcher/claim/member.h"
+
+#include <stdio.h>
+
+// Columns of take.sql.
+enum column {
+    COL_LANE,
+    COL_DUE,
+    COL_BUCKET,
+    COL_NOTIFICATION,
+    COL_CHANNEL,
+    COL_TARGET,
+    COL_REDRIVE,
+    COL_TRIES,
+    COL_STATE,
+    COL_UNKNOWN_TRIES,
+    COL_ORDER,
+    COL_ADDRESS,
+    COL_CREATED,
+    COL_EXPIRES,
+    COL_RETRY_UNTIL,
+    COL_RENDERED,
+    COL_TYPE,
+    COL_POLICY,
+    COL_ONCE,
+    COL_DATA,
+    COL_CONTENT,
+    COL_NOW,
+};
+
+void member_fini(struct member *member)
+{
+    delivery_free(member->delivery);
+    free(member->content_json);
+    *member = (struct member){0};
+}
+
+// Reasons quote templates and peers; the database takes UTF-8 only, so what is not plain is masked.
+void member_end(struct member *member, enum delivery_state end, const char *reason)
+{
+    member->fate = FATE_END;
+    member->gate = (struct gate){.end = end};
+    snprintf(member->reason, sizeof member->reason, "%s", reason);
+    for (char *c = member->reason; *c; c++)
+        if (*c < 0x20 || *c > 0x7e)
+            *c = '?';
+}
+
+static int64_t big_or_0(const struct pg *pg, int call, int row, int col)
+{
+    return pg_null(pg, call, row, col) ? 0 : pg_big(pg, call, row, col);
+}
+
+static char *text_of(const struct pg *pg, int call, int row, int col)
+{
+    return pg_null(pg, call, row, col) ? NULL : slice_dup(pg_bytes(pg, call, row, col));
+}
+
+static struct delivery *read_names(const struct pg *pg, int call, int row)
+{
+    struct delivery *d = xcalloc(1, sizeof *d);
+    int lane = pg_int(pg, call, row, COL_LANE);
+    d->priority = (enum priority)(lane % 10);
+    d->due_us = pg_big(pg, call, row, COL_DUE);
+    d->bucket = pg_int(pg, call, row, COL_BUCKET);
+    d->notification = pg_uuid(pg, call, row, COL_NOTIFICATION);
+    d->channel = (enum channel_kind)pg_int(pg, call, row, COL_CHANNEL);
+    d->target = text_of(pg, call, row, COL_TARGET);
+    d->redrive = pg_int(pg, call, row, COL_REDRIVE);
+    d->tries = pg_int(pg, call, row, COL_TRIES);
+    return d;
+}
+
+static void read_facts(const struct pg *pg, int call, int row, struct delivery *d)
+{
+    d->earlier_unknown = pg_int(pg, call, row, COL_UNKNOWN_TRIES);
+    d->order = (enum delivery_order)pg_int(pg, call, row, COL_ORDER);
+    d->address = text_of(pg, call, row, COL_ADDRESS);
+    d->created_us = pg_big(pg, call, row, COL_CREATED);
+    d->expires_us = big_or_0(pg, call, row, COL_EXPIRES);
+    d->retry_until_us = big_or_0(pg, call, row, COL_RETRY_UNTIL);
+    d->type = pg_int(pg, call, row, COL_TYPE);
+    d->policy = pg_int(pg, call, row, COL_POLICY);
+    d->once = text_of(pg, call, row, COL_ONCE);
+    d->data = text_of(pg, call, row, COL_DATA);
+}
+
+void member_read(const struct pg *pg, int call, int row, struct member *ret_member)
+{
+    *ret_member = (struct member){.delivery = read_names(pg, call, row)};
+    // No state: the delivery is in another step by now, or has an end.
+    if (pg_null(pg, call, row, COL_STATE) || pg_null(pg, call, row, COL_TYPE))
+        return;
+    ret_member->fate = FATE_WIRE;
+    read_facts(pg, call, row, ret_member->delivery);
+}
+
+bool member_read_content(const struct pg *pg, int call, int row, struct member *member)
+{
+    struct err err;
+    if (pg_null(pg, call, row, COL_CONTENT))
+        return false;
+    return content_from_json(
+            pg_bytes(pg, call, row, COL_CONTENT), &member->delivery->content, &err);
+}
+
+int64_t member_row_now_us(const struct pg *pg, int call, int row)
+{
+    return pg_big(pg, call, row, COL_NOW);
+}
+
+bool member_row_rendered(const struct pg *pg, int call, int row)
+{
+    return !pg_null(pg, call, row, COL_RENDERED) && pg_bool(pg, call, row, COL_RENDERED);
+}

@@ -1,0 +1,48 @@
+-- Takes at most $1 due rows of three lanes ($2), a later lane only what the earlier ones left, each from its low-water
+-- mark ($3, microseconds since the epoch) on; with what is needed to gate, render and send them. The columns from state
+-- on are NULL when the delivery moved on since the row was made: such a row is only deleted.
+-- returns: lane, due us, bucket, notification_id, channel, target, redrive, tries, state, unknown_tries, delivery_order,
+--   address, created us, expires us, retry_until us, rendered bool, type, policy, once, data, content, now us
+WITH one AS MATERIALIZED (
+    SELECT ctid FROM due
+    WHERE lane = ($2::int4[])[1] AND due_at <= now()
+      AND due_at >= timestamptz 'epoch' + ($3::int8[])[1] * interval '1 microsecond'
+    ORDER BY due_at LIMIT $1::int4 FOR UPDATE SKIP LOCKED
+), two AS MATERIALIZED (
+    SELECT ctid FROM due
+    WHERE lane = ($2::int4[])[2] AND due_at <= now()
+      AND due_at >= timestamptz 'epoch' + ($3::int8[])[2] * interval '1 microsecond'
+    ORDER BY due_at LIMIT $1::int4 - (SELECT count(*) FROM one) FOR UPDATE SKIP LOCKED
+), three AS MATERIALIZED (
+    SELECT ctid FROM due
+    WHERE lane = ($2::int4[])[3] AND due_at <= now()
+      AND due_at >= timestamptz 'epoch' + ($3::int8[])[3] * interval '1 microsecond'
+    ORDER BY due_at LIMIT $1::int4 - (SELECT count(*) FROM one) - (SELECT count(*) FROM two) FOR UPDATE SKIP LOCKED
+), taken AS (
+    -- = ANY(ARRAY(..)) and not IN (..): a semi join may run the locking scan again for each outer row.
+    DELETE FROM due
+    WHERE ctid = ANY(ARRAY(SELECT ctid FROM one UNION ALL SELECT ctid FROM two UNION ALL SELECT ctid FROM three))
+    RETURNING bucket, lane, due_at, notification_id, channel, redrive, tries, target
+)
+SELECT t.lane, (extract(epoch FROM t.due_at) * 1000000)::int8, t.bucket, t.notification_id, t.channel, t.target,
+       t.redrive, t.tries, d.state, d.unknown_tries, d.delivery_order, d.address,
+       (extract(epoch FROM d.created_at) * 1000000)::int8, (extract(epoch FROM d.expires_at) * 1000000)::int8,
+       (extract(epoch FROM d.retry_until) * 1000000)::int8, d.content_slot IS NOT NULL,
+       n.type, n.policy, n.once, n.data, c.content, (extract(epoch FROM now()) * 1000000)::int8
+FROM taken t
+-- OFFSET 0 keeps each look-up a probe of the primary key, whatever the statistics say.
+LEFT JOIN LATERAL (
+    SELECT x.state, x.unknown_tries, x.delivery_order, x.address, x.created_at, x.expires_at, x.retry_until, x.content_slot
+    FROM deliveries x
+    WHERE x.bucket = t.bucket AND x.notification_id = t.notification_id AND x.channel = t.channel
+      AND x.target = t.target AND x.redrive = t.redrive AND x.tries = t.tries AND x.state = 0
+    OFFSET 0) d ON true
+LEFT JOIN LATERAL (
+    SELECT x.type, x.policy, x.once, x.data FROM notifications x
+    WHERE x.bucket = t.bucket AND x.notification_id = t.notification_id
+    OFFSET 0) n ON true
+LEFT JOIN LATERAL (
+    SELECT x.content FROM contents x
+    WHERE x.slot = d.content_slot AND x.bucket = t.bucket AND x.notification_id = t.notification_id
+      AND x.channel = t.channel AND x.target = t.target AND x.redrive = t.redrive
+    LIMIT 1) c ON true

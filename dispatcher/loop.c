@@ -1,0 +1,223 @@
+#include "dispatcher/loop.h"
+
+#include "common/clock.h"
+#include "common/log.h"
+#include "common/metrics.h"
+#include "dispatcher/loop_db.h"
+
+enum {
+    WAIT_MAX_MS = 1000,
+    LIVE_MS = 30000,         // the loop turns at least once a second
+    ABORTED_RECORD_MS = 800, // after the grace time: for the records of what was cut off
+    CONNECT_MS = 5000,
+    REPLY_MS = 60000,
+    FINAL_REPLY_MS = 600000, // RFC 5321 4.5.3.2.6: ten minutes after the final dot
+};
+
+// --- What the stages are handed
+
+static enum rules rules(void *user, int version)
+{
+    struct loop *loop = user;
+    bool broken = false;
+    if (policies_rules(loop->policies, version, &broken))
+        return RULES_READY;
+    return broken ? RULES_BROKEN : RULES_MISSING;
+}
+
+static bool render(void *user, struct delivery *delivery, int64_t now_us, struct err *err)
+{
+    struct loop *loop = user;
+    bool broken = false;
+    const struct render_context *kept = policies_rules(loop->policies, delivery->policy, &broken);
+    if (!kept)
+        return err_set(err, ERR_INPUT, "policy version %d is not loaded", delivery->policy);
+    struct render_context context = *kept;
+    context.now_us = now_us;
+    return render_mail(&context, delivery, err);
+}
+
+static void granted(void *user, struct delivery *list)
+{
+    struct loop *loop = user;
+    wire_start(&loop->wire, list, loop->stopping);
+}
+
+static void doubtful(void *user, struct delivery *list)
+{
+    struct loop *loop = user;
+    LOG0(WARNING, "claim.doubtful", "a claim's commit was not confirmed: its members go back");
+    wire_give_back(&loop->wire, list);
+}
+
+static const struct policy *sender(void *user)
+{
+    struct loop *loop = user;
+    return policies_sender(loop->policies);
+}
+
+static void ended(void *user, struct delivery *delivery)
+{
+    struct loop *loop = user;
+    recorder_push(loop->recorder, delivery);
+}
+
+static const struct message *message(void *user, int policy, int type)
+{
+    struct loop *loop = user;
+    bool broken = false;
+    const struct render_context *context = policies_rules(loop->policies, policy, &broken);
+    return context ? policy_message_by_id(context->policy, type) : NULL;
+}
+
+static void wake(void *user)
+{
+    struct loop *loop = user;
+    transport_wakeup(loop->wire.transport);
+}
+
+// --- Life
+
+struct loop *loop_new(const struct loop_options *options, struct err *err)
+{
+    struct transport_options wires = {.transfers = options->transfers,
+            .connect_ms = CONNECT_MS,
+            .reply_ms = REPLY_MS,
+            .final_reply_ms = FINAL_REPLY_MS};
+    struct transport *transport = transport_new(&wires, err);
+    if (!transport)
+        return NULL;
+    struct loop *loop = xcalloc(1, sizeof *loop);
+    loop->options = *options;
+    leases_init(&loop->leases, options->lease_ms);
+    loop->policies = policies_new(&(struct policies_options){
+            .credentials = options->credentials, .known = options->known});
+    loop->wire = (struct wire){.transport = transport,
+            .leases = &loop->leases,
+            .sender = sender,
+            .ended = ended,
+            .user = loop};
+    loop->recorder = recorder_new(
+            &(struct recorder_options){.leases = &loop->leases, .message = message, .user = loop});
+    loop->claimer = claimer_new(&(struct claimer_options){.leases = &loop->leases,
+            .channel = CHANNEL_EMAIL,
+            .rules = rules,
+            .render = render,
+            .granted = granted,
+            .doubtful = doubtful,
+            .user = loop});
+    loop->takeover = takeover_new(&loop->leases);
+    loop->renewal = renewal_new(&loop->leases);
+    loop->gauges = gauges_new();
+    loop->connector = connector_new(options->database, wake, loop);
+    atomic_store(&loop->turned_ms, clock_mono_ms());
+    return loop;
+}
+
+void loop_free(struct loop *loop)
+{
+    if (!loop)
+        return;
+    connector_free(loop->connector);
+    pg_close(loop->pg);
+    claimer_free(loop->claimer);
+    recorder_free(loop->recorder);
+    takeover_free(loop->takeover);
+    renewal_free(loop->renewal);
+    gauges_free(loop->gauges);
+    transport_free(loop->wire.transport);
+    policies_free(loop->policies);
+    leases_fini(&loop->leases);
+    free(loop);
+}
+
+// --- From other threads
+
+void loop_stop(struct loop *loop)
+{
+    atomic_store(&loop->stop_asked, true);
+    wake(loop);
+}
+
+void loop_reload(struct loop *loop)
+{
+    atomic_store(&loop->reload_asked, true);
+    wake(loop);
+}
+
+bool loop_ready(struct loop *loop, struct text *checks)
+{
+    bool database = atomic_load(&loop->connected), policy = atomic_load(&loop->has_sender);
+    text_fmt(checks, "{\"name\":\"database\",\"ok\":%s,\"detail\":\"%s\"},",
+            database ? "true" : "false", database ? "connected" : "not connected");
+    text_fmt(checks, "{\"name\":\"policy\",\"ok\":%s,\"detail\":\"%s\"}", policy ? "true" : "false",
+            policy ? "loaded" : "none loaded yet");
+    return database && policy;
+}
+
+bool loop_live(struct loop *loop)
+{
+    return clock_mono_ms() - atomic_load(&loop->turned_ms) < LIVE_MS;
+}
+
+// --- Turning
+
+static void begin_stop(struct loop *loop)
+{
+    loop->stopping = true;
+    loop->grace_ends_ms = clock_mono_ms() + loop->options.grace_ms;
+    LOG(INFO, "dispatcher.stopping", "nothing new starts", L_INT("on_the_wire", loop->wire.flying),
+            L_INT("grace_ms", loop->options.grace_ms));
+}
+
+// True when nothing is left to wait for.
+static bool stop_turn(struct loop *loop)
+{
+    if (!loop->stopping)
+        return false;
+    int64_t now = clock_mono_ms();
+    if (now >= loop->grace_ends_ms && !loop->aborted) {
+        loop->aborted = true;
+        transport_abort(loop->wire.transport);
+        wire_collect(&loop->wire);
+    }
+    bool open = loop->working || loop->wire.flying > 0 || recorder_pending(loop->recorder) > 0;
+    // Results that can't be recorded now are judged by whoever takes the lease over.
+    return !open || now >= loop->grace_ends_ms + ABORTED_RECORD_MS;
+}
+
+static int64_t next_wait_ms(const struct loop *loop)
+{
+    int64_t now = clock_mono_ms(), at = now + WAIT_MAX_MS;
+    int64_t due = loop_db_next_ms(loop);
+    if (due < at)
+        at = due;
+    if (loop->stopping && !loop->aborted && loop->grace_ends_ms < at)
+        at = loop->grace_ends_ms;
+    return at > now ? at - now : 0;
+}
+
+static void wait_for_something(struct loop *loop)
+{
+    bool flying = loop->pg && loop->working;
+    short seen = 0;
+    transport_poll(loop->wire.transport, next_wait_ms(loop), flying ? pg_fd(loop->pg) : -1,
+            flying ? pg_events(loop->pg) : 0, &seen);
+}
+
+int loop_run(struct loop *loop)
+{
+    struct series *inflight = metric(METRIC_INFLIGHT, "dispatcher", NULL);
+    while (loop->exit_code == 0) {
+        atomic_store(&loop->turned_ms, clock_mono_ms());
+        if (atomic_load(&loop->stop_asked) && !loop->stopping)
+            begin_stop(loop);
+        wire_collect(&loop->wire);
+        loop_db_turn(loop);
+        series_set(inflight, loop->wire.flying);
+        if (stop_turn(loop))
+            break;
+        wait_for_something(loop);
+    }
+    return loop->exit_code;
+}

@@ -1,0 +1,49 @@
+// loop_db.h: the loop's state, and its database side: the connection, and which work is next.
+#pragma once
+#include "dispatcher/claim/claim.h"
+#include "dispatcher/claim/takeover.h"
+#include "dispatcher/connector.h"
+#include "dispatcher/gauges.h"
+#include "dispatcher/loop.h"
+#include "dispatcher/policies.h"
+#include "dispatcher/record/record.h"
+#include "dispatcher/wire.h"
+
+#include <stdatomic.h>
+
+struct loop {
+    struct loop_options options;
+    struct leases leases;
+    struct policies *policies;
+    struct wire wire;
+    struct recorder *recorder;
+    struct claimer *claimer;
+    struct takeover *takeover;
+    struct renewal *renewal;
+    struct gauges *gauges;
+    struct connector *connector;
+
+    struct pg *pg;      // NULL = not connected
+    bool was_connected; // once: from then on nothing ends the process but a signal
+    bool working;       // .work has a flight in the air
+    struct work_kind work;
+    int64_t launched_ms;
+    bool recorded_last;        // the work before was a record: others have a turn
+    bool more_due;             // the last claim came back full
+    int64_t claim_ms, idle_ms; // next claim; how long an idle one waits
+    int64_t takeover_ms, gauges_ms, refresh_ms, quiet_until_ms;
+
+    bool stopping, aborted;
+    int64_t grace_ends_ms;
+    int exit_code;
+
+    // shared with other threads
+    atomic_bool stop_asked, reload_asked, connected, has_sender;
+    atomic_llong turned_ms;
+};
+
+// Goes on with the work that is open, or begins the next; connects when there is no connection.
+void loop_db_turn(struct loop *loop);
+
+// When it wants its next turn (clock_mono_ms) even if nothing happens.
+int64_t loop_db_next_ms(const struct loop *loop);

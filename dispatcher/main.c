@@ -1,0 +1,188 @@
+#include "dispatcher/main.h"
+
+#include "common/config/host.h"
+#include "common/daemon.h"
+#include "common/fault.h"
+#include "common/http/admin.h"
+#include "common/log.h"
+#include "dispatcher/dispatcher_sql.h"
+#include "dispatcher/loop.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+
+enum {
+    EXIT_UNAVAILABLE = 69,
+    EXIT_CONFIG = 78,
+    ADMIN_PORT_OFFSET = 1, // one admin port a process: receiver, dispatcher, console
+    CONNECT_MS = 2000,
+    STATEMENT_MS = 5000,
+    SIGNAL_POLL_MS = 200,
+};
+
+struct process {
+    const struct dispatcher_options *options;
+    struct host_config *host;
+    struct loop *loop;
+    struct admin *admin;
+    int signal_fd;
+    pthread_t signals;
+    atomic_bool ended;
+};
+
+// --- Signals
+
+static void on_signal(struct process *process, int number)
+{
+    if (number == SIGHUP) {
+        daemon_notify("RELOADING=1");
+        loop_reload(process->loop);
+        daemon_notify("READY=1");
+    } else if (number == SIGTERM || number == SIGINT) {
+        daemon_notify("STOPPING=1");
+        loop_stop(process->loop);
+    }
+}
+
+static void *watch_signals(void *arg)
+{
+    struct process *process = arg;
+    while (!atomic_load(&process->ended)) {
+        struct pollfd ready = {.fd = process->signal_fd, .events = POLLIN};
+        if (poll(&ready, 1, SIGNAL_POLL_MS) > 0)
+            on_signal(process, daemon_read_signal(process->signal_fd));
+    }
+    return NULL;
+}
+
+// --- Admin listener
+
+static bool ready(void *user, struct text *checks)
+{
+    return loop_ready(user, checks);
+}
+
+static bool live(void *user)
+{
+    return loop_live(user);
+}
+
+// The host file names the first of three neighbouring ports; port 0 stays 0.
+static void admin_address(const struct process *process, char *out, size_t room)
+{
+    const struct host_config *host = process->host;
+    const char *listen = process->options->admin;
+    if (!listen)
+        listen = host->admin.n_listen > 0 ? host->admin.listen[0] : "127.0.0.1:9464";
+    const char *colon = strrchr(listen, ':');
+    long port = colon ? strtol(colon + 1, NULL, 10) : 0;
+    if (process->options->admin || port == 0)
+        snprintf(out, room, "%s", listen);
+    else
+        snprintf(out, room, "%.*s:%ld", (int)(colon - listen), listen, port + ADMIN_PORT_OFFSET);
+}
+
+static bool start_admin(struct process *process, struct err *err)
+{
+    char address[128];
+    admin_address(process, address, sizeof address);
+    process->admin = admin_start(
+            &(struct admin_options){
+                    .listen = address, .ready = ready, .live = live, .user = process->loop},
+            err);
+    return process->admin != NULL;
+}
+
+// --- Start and end
+
+static struct host_config *read_host(const char *path)
+{
+    struct diag diag = {0};
+    struct host_config *host = host_config_new(path, &diag);
+    if (diag.n > 0) {
+        AUTO_TEXT struct text out = {0};
+        text_init(&out, 1 << 20);
+        diag_print(&diag, &out);
+        fputs(text_cstr(&out), stderr);
+    }
+    diag_fini(&diag);
+    return host;
+}
+
+static enum log_level level_of(const char *name)
+{
+    static const char *const names[] = {"error", "warning", "info", "debug"};
+    for (size_t i = 0; name && i < ARRAY_LEN(names); i++)
+        if (strcmp(name, names[i]) == 0)
+            return (enum log_level)i;
+    return LOG_LVL_INFO;
+}
+
+static int run_loop(struct process *process, struct err *err)
+{
+    if (!start_admin(process, err)) {
+        LOG(ERROR, "dispatcher.admin", "can't start the admin listener", L_STR("error", err->msg));
+        return EXIT_UNAVAILABLE;
+    }
+    if (pthread_create(&process->signals, NULL, watch_signals, process) != 0)
+        return EXIT_UNAVAILABLE;
+    LOG(INFO, "dispatcher.started", "looking for what is due",
+            L_INT("admin_port", admin_port(process->admin)),
+            L_INT("transfers", process->host->dispatcher.transfers));
+    daemon_notify("READY=1");
+    int code = loop_run(process->loop);
+    atomic_store(&process->ended, true);
+    pthread_join(process->signals, NULL);
+    LOG(INFO, "dispatcher.ended", "stopped", L_INT("code", code));
+    return code;
+}
+
+static int run(struct process *process)
+{
+    const struct host_config *host = process->host;
+    const struct dispatcher_options *options = process->options;
+    struct err err = {0};
+    const struct pg_options database = {.conninfo = host->database,
+            .role = options->role ? options->role : "pawl_dispatcher",
+            .application = "pawl dispatcher",
+            .stmts = sql_statements,
+            .n_stmts = SQL_COUNT,
+            .connect_timeout_ms = CONNECT_MS,
+            .statement_timeout_ms = STATEMENT_MS};
+    const struct loop_options loop = {.database = &database,
+            .credentials = host->credentials,
+            .transfers = host->dispatcher.transfers,
+            .poll_ms = host->dispatcher.poll_ms,
+            .lease_ms = host->dispatcher.lease_ms,
+            .grace_ms = host->dispatcher.grace_ms};
+    process->loop = loop_new(&loop, &err);
+    if (!process->loop) {
+        LOG(ERROR, "dispatcher.failed", "can't start", L_STR("error", err.msg));
+        return EXIT_UNAVAILABLE;
+    }
+    int code = run_loop(process, &err);
+    if (process->admin)
+        admin_stop(process->admin);
+    loop_free(process->loop);
+    return code;
+}
+
+int dispatcher_main(const struct dispatcher_options *options)
+{
+    fault_init();
+    daemon_block_signals();
+    if (options->die_with_parent)
+        daemon_die_with_parent(SIGTERM);
+    struct process process = {.options = options, .signal_fd = daemon_signal_fd()};
+    process.host = read_host(options->config);
+    if (!process.host)
+        return EXIT_CONFIG;
+    log_init("dispatcher", strcmp(process.host->log.format, "text") != 0,
+            level_of(process.host->log.level));
+    int code = run(&process);
+    host_config_free(process.host);
+    return code;
+}

@@ -1,0 +1,105 @@
+#include "dispatcher/record/decide.h"
+
+#define LAST_TRY_BEFORE_END_MS 1000
+
+int64_t decide_retry_end_us(const struct delivery *delivery, const struct message *message)
+{
+    if (delivery->retry_until_us)
+        return delivery->retry_until_us;
+    if (!message || message->retry_for_s <= 0)
+        return 0;
+    return delivery->created_us + message->retry_for_s * 1000000;
+}
+
+static int64_t rung_ms(const struct delivery *delivery, const struct message *message)
+{
+    if (!message || message->n_wait == 0)
+        return DECIDE_WAIT_DEFAULT_MS;
+    size_t step = delivery->tries > 0 ? (size_t)delivery->tries - 1 : 0;
+    return message->wait_ms[step < message->n_wait ? step : message->n_wait - 1];
+}
+
+// base * (1 - jitter .. 1 + jitter), so that what failed together does not come back together.
+static int64_t jittered(int64_t base_ms, int percent, uint32_t random)
+{
+    double spread = (double)base_ms * percent / 100.0;
+    double at = (double)random / (double)UINT32_MAX * 2.0 - 1.0;
+    int64_t wait_ms = base_ms + (int64_t)(spread * at);
+    return wait_ms > 0 ? wait_ms : 0;
+}
+
+int64_t decide_wait_ms(
+        const struct delivery *delivery, const struct message *message, uint32_t random)
+{
+    int64_t base_ms = rung_ms(delivery, message);
+    if (delivery->result.level == LEVEL_PROVIDER && base_ms > DECIDE_PROVIDER_WAIT_MAX_MS)
+        base_ms = DECIDE_PROVIDER_WAIT_MAX_MS;
+    int64_t wait_ms = jittered(base_ms, message ? message->jitter_percent : 20, random);
+    int64_t asked_ms = delivery->result.retry_after_ms;
+    return wait_ms > asked_ms ? wait_ms : asked_ms;
+}
+
+static struct decision end(enum delivery_state state, const char *reason)
+{
+    return (struct decision){.state = state, .reason = reason};
+}
+
+// No further try. What may have been taken is never called dead or expired: nobody knows.
+static struct decision give_up(
+        const struct delivery *delivery, enum delivery_state state, const char *reason)
+{
+    bool doubtful = delivery->result.outcome == ATTEMPT_UNKNOWN || delivery->earlier_unknown > 0;
+    if (doubtful && state == DELIVERY_EXPIRED)
+        return end(DELIVERY_UNKNOWN, "expired after a try whose outcome is unknown");
+    if (doubtful)
+        return end(DELIVERY_UNKNOWN, "retries ran out after a try whose outcome is unknown");
+    return end(state, reason);
+}
+
+static struct decision try_again(const struct delivery *delivery, const struct message *message,
+        int64_t now_us, uint32_t random)
+{
+    int64_t wait_ms = decide_wait_ms(delivery, message, random);
+    if (delivery->expires_us && now_us + wait_ms * 1000 >= delivery->expires_us)
+        return give_up(delivery, DELIVERY_EXPIRED, "expired before it could be tried again");
+    int64_t end_us = decide_retry_end_us(delivery, message);
+    int64_t left_ms = end_us ? (end_us - now_us) / 1000 : 0;
+    // A provider's failure is never the message's end before its time: one last try just before it.
+    bool clip = delivery->result.level == LEVEL_PROVIDER && wait_ms >= left_ms &&
+                left_ms > 2 * LAST_TRY_BEFORE_END_MS;
+    if (clip)
+        wait_ms = left_ms - LAST_TRY_BEFORE_END_MS;
+    if (wait_ms >= left_ms)
+        return give_up(delivery, DELIVERY_DEAD, "retries ran out");
+    return (struct decision){.state = DELIVERY_DUE, .again = true, .wait_ms = wait_ms};
+}
+
+static struct decision in_doubt(const struct delivery *delivery, const struct message *message,
+        int64_t now_us, uint32_t random)
+{
+    if (delivery->order == AT_MOST_ONCE)
+        return end(DELIVERY_UNKNOWN, "it may have been taken, no definite answer came");
+    struct decision decision = try_again(delivery, message, now_us, random);
+    decision.unknown_spent = decision.again;
+    return decision;
+}
+
+struct decision decide(const struct delivery *delivery, const struct message *message,
+        int64_t now_us, uint32_t random)
+{
+    switch (delivery->result.outcome) {
+    case ATTEMPT_ACCEPTED:
+        return end(DELIVERY_ACCEPTED, NULL);
+    case ATTEMPT_REFUSED:
+        if (delivery->result.level == LEVEL_PROVIDER)
+            return try_again(delivery, message, now_us, random); // says nothing about the message
+        return end(DELIVERY_REFUSED, "the provider refused it");
+    case ATTEMPT_RETRY:
+        return try_again(delivery, message, now_us, random);
+    case ATTEMPT_GIVEN_BACK:
+        return (struct decision){.state = DELIVERY_DUE, .again = true};
+    case ATTEMPT_UNKNOWN:
+        break;
+    }
+    return in_doubt(delivery, message, now_us, random);
+}

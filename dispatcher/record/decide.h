@@ -1,0 +1,33 @@
+// decide.h: what a try's outcome means for its delivery: the next state, and when it is due again.
+//
+// Pure: no clock, no randomness of its own, no database.
+#pragma once
+#include "dispatcher/delivery.h"
+
+enum {
+    // A provider that is down says nothing about the message: its failures wait no longer than
+    // this, however high the step number is.
+    DECIDE_PROVIDER_WAIT_MAX_MS = 5 * 60 * 1000,
+    DECIDE_WAIT_DEFAULT_MS = 60 * 1000, // a message without a ladder
+};
+
+struct decision {
+    enum delivery_state state;
+    bool again; // due again after wait_ms
+    int64_t wait_ms;
+    bool unknown_spent; // this try stays unknown and another follows: the next may be a duplicate
+    const char *reason; // static text for the delivery; NULL = none
+};
+
+// random is any 32-bit number: it chooses within the jitter. message may be NULL (its version is no
+// longer known): then one step of DECIDE_WAIT_DEFAULT_MS. now_us is the database's clock.
+struct decision decide(const struct delivery *delivery, const struct message *message,
+        int64_t now_us, uint32_t random);
+
+// The wait before the next try: the ladder's rung of this step (the last one repeats), spread by
+// the jitter, never below what the peer asked for (retry_after).
+int64_t decide_wait_ms(
+        const struct delivery *delivery, const struct message *message, uint32_t random);
+
+// When retries end, in database microseconds; 0 = the message has none.
+int64_t decide_retry_end_us(const struct delivery *delivery, const struct message *message);

@@ -1,0 +1,3 @@
+-- THE FENCE: locks the claims that results belong to. A claim that is missing was taken over: its results are stale.
+-- returns: claim_id
+SELECT claim_id FROM claims WHERE claim_id = ANY($1::uuid[]) AND worker = $2::uuid ORDER BY claim_id FOR UPDATE

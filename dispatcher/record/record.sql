@@ -1,0 +1,35 @@
+-- Records how steps ended, each only if its delivery still is in that step: everything else hangs on the rows that were
+-- really changed, so a record that is run again does nothing. $7 next state, $8 due again in so many milliseconds (NULL =
+-- not), $9 an unknown try that another will follow, $10 reason, $11.. the attempt, $19 its claim, $20 the worker.
+-- returns: ordinality (from 1) of each result that was recorded
+WITH u AS MATERIALIZED (
+    SELECT * FROM unnest($1::int4[], $2::uuid[], $3::int4[], $4::text[], $5::int4[], $6::int4[], $7::int4[], $8::int8[],
+                         $9::bool[], $10::text[], $11::int4[], $12::int4[], $13::int4[], $14::int4[], $15::bool[],
+                         $16::text[], $17::text[], $18::text[], $19::uuid[])
+         WITH ORDINALITY x(b, n, c, tg, rd, t, st, ms, un, rs, oc, lv, cd, wm, pd, en, dt, pi, cl, i)
+), moved AS (
+    UPDATE deliveries d
+    SET state = u.st, reason = u.rs, updated_at = now(),
+        unknown_tries = d.unknown_tries + u.un::int4,
+        provider_id = coalesce(u.pi, d.provider_id),
+        -- Given back (5): the claim counted a possible duplicate for a try that never was.
+        possible_duplicates = d.possible_duplicates - (u.oc = 5 AND d.unknown_tries > 0)::int4
+    FROM u
+    WHERE d.bucket = u.b AND d.notification_id = u.n AND d.channel = u.c AND d.target = u.tg AND d.redrive = u.rd
+      AND d.tries = u.t AND d.state = 1
+    RETURNING u.i, d.lane
+), attempted AS (
+    INSERT INTO attempts (bucket, channel, notification_id, redrive, step, outcome, level, code, wire_ms,
+                          possible_duplicate, claim_id, worker, target, enhanced, detail, provider_id, at)
+    SELECT u.b, u.c, u.n, u.rd, u.t, u.oc, u.lv, u.cd, u.wm, u.pd, u.cl, $20::uuid, u.tg, u.en, u.dt, u.pi, now()
+    FROM moved JOIN u USING (i)
+), again AS (
+    INSERT INTO due (bucket, lane, due_at, notification_id, channel, redrive, tries, target)
+    SELECT u.b, m.lane, now() + u.ms * interval '1 millisecond', u.n, u.c, u.rd, u.t, u.tg
+    FROM moved m JOIN u USING (i) WHERE u.ms IS NOT NULL
+), doubtful AS (
+    INSERT INTO unknown_outcomes (bucket, channel, notification_id, redrive, target, since)
+    SELECT u.b, u.c, u.n, u.rd, u.tg, now() FROM moved JOIN u USING (i) WHERE u.st = 9
+    ON CONFLICT DO NOTHING
+)
+SELECT i::int4 FROM moved

@@ -1,0 +1,152 @@
+#include "dispatcher/record/row.h"
+
+static void e_bucket(struct pg *pg, const struct record_row *row)
+{
+    pg_e_int(pg, row->delivery->bucket);
+}
+
+static void e_notification(struct pg *pg, const struct record_row *row)
+{
+    pg_e_uuid(pg, row->delivery->notification);
+}
+
+static void e_channel(struct pg *pg, const struct record_row *row)
+{
+    pg_e_int(pg, (int32_t)row->delivery->channel);
+}
+
+static void e_target(struct pg *pg, const struct record_row *row)
+{
+    pg_e_bytes(pg, slice_of(row->delivery->target));
+}
+
+static void e_redrive(struct pg *pg, const struct record_row *row)
+{
+    pg_e_int(pg, row->delivery->redrive);
+}
+
+static void e_step(struct pg *pg, const struct record_row *row)
+{
+    pg_e_int(pg, row->delivery->tries);
+}
+
+static void e_state(struct pg *pg, const struct record_row *row)
+{
+    pg_e_int(pg, (int32_t)row->decision->state);
+}
+
+static void e_wait(struct pg *pg, const struct record_row *row)
+{
+    if (row->decision->again)
+        pg_e_big(pg, row->decision->wait_ms);
+    else
+        pg_e_null(pg);
+}
+
+static void e_unknown_spent(struct pg *pg, const struct record_row *row)
+{
+    pg_e_bool(pg, row->decision->unknown_spent);
+}
+
+// What a peer said is cut at any byte and in any encoding; the database takes UTF-8 only.
+static void e_said(struct pg *pg, const char *text)
+{
+    char clean[256];
+    size_t n = 0;
+    for (; text && text[n] && n < sizeof clean; n++)
+        clean[n] = (char)(text[n] >= 0x20 && text[n] < 0x7f ? text[n] : '?');
+    if (n == 0)
+        pg_e_null(pg);
+    else
+        pg_e_bytes(pg, (struct slice){(const unsigned char *)clean, n});
+}
+
+static void e_reason(struct pg *pg, const struct record_row *row)
+{
+    e_said(pg, row->decision->reason);
+}
+
+static void e_outcome(struct pg *pg, const struct record_row *row)
+{
+    pg_e_int(pg, (int32_t)row->delivery->result.outcome);
+}
+
+static void e_level(struct pg *pg, const struct record_row *row)
+{
+    pg_e_int(pg, (int32_t)row->delivery->result.level);
+}
+
+static void e_code(struct pg *pg, const struct record_row *row)
+{
+    if (row->delivery->result.code)
+        pg_e_int(pg, row->delivery->result.code);
+    else
+        pg_e_null(pg);
+}
+
+static void e_wire_ms(struct pg *pg, const struct record_row *row)
+{
+    int64_t ms = row->delivery->result.wire_ms;
+    pg_e_int(pg, ms < INT32_MAX ? (int32_t)ms : INT32_MAX);
+}
+
+static void e_possible_duplicate(struct pg *pg, const struct record_row *row)
+{
+    pg_e_bool(pg, row->delivery->earlier_unknown > 0 &&
+                          row->delivery->result.outcome != ATTEMPT_GIVEN_BACK);
+}
+
+static void e_enhanced(struct pg *pg, const struct record_row *row)
+{
+    e_said(pg, row->delivery->result.enhanced);
+}
+
+static void e_detail(struct pg *pg, const struct record_row *row)
+{
+    e_said(pg, row->delivery->result.detail);
+}
+
+static void e_provider_id(struct pg *pg, const struct record_row *row)
+{
+    e_said(pg, row->delivery->result.provider_id);
+}
+
+static void e_claim(struct pg *pg, const struct record_row *row)
+{
+    pg_e_uuid(pg, row->delivery->claim);
+}
+
+// In the order of the statement's parameters.
+static const struct column {
+    void (*begin)(struct pg *pg);
+    void (*element)(struct pg *pg, const struct record_row *row);
+} columns[] = {
+        {pg_p_ints, e_bucket},
+        {pg_p_uuids, e_notification},
+        {pg_p_ints, e_channel},
+        {pg_p_texts, e_target},
+        {pg_p_ints, e_redrive},
+        {pg_p_ints, e_step},
+        {pg_p_ints, e_state},
+        {pg_p_bigs, e_wait},
+        {pg_p_bools, e_unknown_spent},
+        {pg_p_texts, e_reason},
+        {pg_p_ints, e_outcome},
+        {pg_p_ints, e_level},
+        {pg_p_ints, e_code},
+        {pg_p_ints, e_wire_ms},
+        {pg_p_bools, e_possible_duplicate},
+        {pg_p_texts, e_enhanced},
+        {pg_p_texts, e_detail},
+        {pg_p_texts, e_provider_id},
+        {pg_p_uuids, e_claim},
+};
+
+void record_rows_add(struct pg *pg, const struct record_row *rows, size_t n)
+{
+    for (size_t c = 0; c < ARRAY_LEN(columns); c++) {
+        columns[c].begin(pg);
+        for (size_t i = 0; i < n; i++)
+            columns[c].element(pg, &rows[i]);
+    }
+}

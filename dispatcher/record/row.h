@@ -1,0 +1,12 @@
+// row.h: the parameters of record.sql.
+#pragma once
+#include "dispatcher/record/decide.h"
+#include "dispatcher/work.h"
+
+struct record_row {
+    const struct delivery *delivery;
+    const struct decision *decision;
+};
+
+// Adds $1..$19 of record.sql, which must be the statement that was added last.
+void record_rows_add(struct pg *pg, const struct record_row *rows, size_t n);

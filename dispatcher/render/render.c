@@ -1,0 +1,187 @@
+#include "dispatcher/render/render.h"
+
+#include "common/clock.h"
+#include "dispatcher/render/templates.h"
+
+#include <stdio.h>
+
+enum { PATH_ROOM = 320, LOCALE_ROOM = 36 };
+
+// One delivery being rendered.
+struct job {
+    const struct render_context *context;
+    const struct message *message;
+    const struct channel *channel;
+    const struct delivery *delivery;
+    const json_t *values;
+    char locale[LOCALE_ROOM];
+};
+
+struct slice render_domain(const char *from)
+{
+    const char *at = from ? strrchr(from, '@') : NULL;
+    if (!at)
+        return (struct slice){0};
+    return (struct slice){(const unsigned char *)at + 1, strcspn(at + 1, "> \t")};
+}
+
+// --- Which template
+
+static const struct template *find_part(const struct job *job, const char *locale, const char *part)
+{
+    char path[PATH_ROOM];
+    int len = snprintf(path, sizeof path, "%s/%s.%s.%s.mustache", job->message->name,
+            channel_name(job->channel->kind), locale, part);
+    if (len < 0 || (size_t)len >= sizeof path)
+        return NULL;
+    return templates_find(job->context->templates, path);
+}
+
+static bool has_locale(const struct job *job, const char *locale)
+{
+    return find_part(job, locale, "subject") != NULL;
+}
+
+// The contact's locale comes from outside: only what can be one is looked up ("de", "de-AT").
+static bool locale_like(const char *text)
+{
+    size_t len = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_");
+    return len > 0 && text[len] == '\0' && len < LOCALE_ROOM;
+}
+
+static void choose_locale(struct job *job)
+{
+    const char *wanted =
+            json_string_value(json_object_get(json_object_get(job->values, "contact"), "locale"));
+    snprintf(job->locale, sizeof job->locale, "%s", job->context->policy->locale);
+    if (!wanted || !locale_like(wanted))
+        return;
+    char candidate[LOCALE_ROOM];
+    snprintf(candidate, sizeof candidate, "%s", wanted);
+    if (!has_locale(job, candidate))
+        candidate[strcspn(candidate, "-_")] = '\0';
+    if (has_locale(job, candidate))
+        snprintf(job->locale, sizeof job->locale, "%s", candidate);
+}
+
+static const struct template *find_partial(void *ctx, struct slice name)
+{
+    const struct job *job = ctx;
+    char path[PATH_ROOM];
+    int len = snprintf(path, sizeof path, "%s/%.*s.mustache", job->message->name, (int)name.len,
+            (const char *)name.ptr);
+    if (len < 0 || (size_t)len >= sizeof path)
+        return NULL;
+    const struct template *own = templates_find(job->context->templates, path);
+    if (own)
+        return own;
+    snprintf(path, sizeof path, "partials/%.*s.mustache", (int)name.len, (const char *)name.ptr);
+    return templates_find(job->context->templates, path);
+}
+
+// --- Parts
+
+static const struct part {
+    const char *name;
+    enum template_part escaping;
+    size_t max;
+    size_t offset; // in struct content
+} parts[] = {
+        {"subject", TEMPLATE_HEADER, RENDER_SUBJECT_MAX, offsetof(struct content, subject)},
+        {"text", TEMPLATE_TEXT, RENDER_BODY_MAX, offsetof(struct content, text)},
+        {"html", TEMPLATE_HTML, RENDER_BODY_MAX, offsetof(struct content, html)},
+};
+
+static bool expand_part(
+        struct job *job, const struct part *part, struct content *content, struct err *err)
+{
+    const struct template *template = find_part(job, job->locale, part->name);
+    if (!template)
+        return true;
+    struct template_how how = {.part = part->escaping, .partial = find_partial, .ctx = job};
+    AUTO_TEXT struct text out = {0};
+    text_init(&out, part->max);
+    if (!template_expand(template, &how, job->values, &out, err))
+        return false;
+    char *value = text_steal(&out);
+    memcpy((char *)content + part->offset, &value, sizeof value);
+    return true;
+}
+
+static bool expand_parts(struct job *job, struct content *content, struct err *err)
+{
+    for (size_t i = 0; i < ARRAY_LEN(parts); i++)
+        if (!expand_part(job, &parts[i], content, err))
+            return false;
+    if (!content->subject)
+        return err_set(err, ERR_INPUT, "no template '%s/%s.%s.subject.mustache'",
+                job->message->name, channel_name(job->channel->kind), job->locale);
+    if (!content->text && !content->html)
+        return err_set(err, ERR_INPUT, "no template '%s/%s.%s.text.mustache' and none of html",
+                job->message->name, channel_name(job->channel->kind), job->locale);
+    return true;
+}
+
+static void fill_envelope(const struct job *job, struct content *content)
+{
+    const struct delivery *d = job->delivery;
+    struct key key =
+            key_delivery(d->notification, (int)d->channel, slice_of(d->target), d->redrive);
+    char hex[KEY_HEX], date[40];
+    key_hex(key, hex);
+    struct slice domain = render_domain(job->channel->from);
+    AUTO_TEXT struct text id = {0};
+    text_init(&id, 512);
+    text_str(&id, hex);
+    text_char(&id, '@');
+    text_add(&id, domain);
+    content->from = xstrdup(job->channel->from);
+    content->to = xstrdup(d->address);
+    content->message_id = text_steal(&id);
+    content->date = xstrdup(clock_rfc5322(job->context->now_us / 1000000, date));
+}
+
+static bool find_rules(struct job *job, struct err *err)
+{
+    const struct policy *policy = job->context->policy;
+    const struct delivery *d = job->delivery;
+    job->message = policy_message_by_id(policy, d->type);
+    if (!job->message)
+        return err_set(err, ERR_INPUT, "policy version %d has no message type %d", policy->version,
+                d->type);
+    if (d->channel != CHANNEL_EMAIL || !policy->channels[d->channel].from)
+        return err_set(err, ERR_INPUT, "policy version %d sends nothing by channel %s",
+                policy->version, channel_name(d->channel));
+    job->channel = &policy->channels[d->channel];
+    if (render_domain(job->channel->from).len == 0)
+        return err_set(err, ERR_INPUT, "the sender '%s' has no domain", job->channel->from);
+    return true;
+}
+
+static void auto_decref_(json_t **json)
+{
+    json_decref(*json);
+}
+
+bool render_mail(const struct render_context *context, struct delivery *delivery, struct err *err)
+{
+    struct job job = {.context = context, .delivery = delivery};
+    if (!find_rules(&job, err))
+        return false;
+    json_error_t why;
+    const char *data = delivery->data;
+    __attribute__((cleanup(auto_decref_))) json_t *values =
+            data ? json_loads(data, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &why) : NULL;
+    if (!json_is_object(values))
+        return err_set(err, ERR_INPUT, "the notification has no values any more");
+    job.values = values;
+    choose_locale(&job);
+    struct content content = {0};
+    if (!expand_parts(&job, &content, err)) {
+        content_fini(&content);
+        return false;
+    }
+    fill_envelope(&job, &content);
+    delivery->content = content;
+    return true;
+}

@@ -1,0 +1,35 @@
+// render.h: a notification's values and its version's templates -> the content that is stored and
+// sent.
+//
+// Templates are `<type>/<channel>.<locale>.<part>.mustache`, parts subject, text, html; a partial
+// {{>name}} is `<type>/name.mustache`, else `partials/name.mustache`. Values are the notification's
+// frozen JSON: {"order":{..},"event":{..},"contact":{..},"data":{..}}. The locale is the contact's
+// (`de-AT`, then `de`) where its templates exist, else the policy's.
+#pragma once
+#include "dispatcher/delivery.h"
+
+enum {
+    RENDER_SUBJECT_MAX = 900, // bytes; RFC 5322 lines end at 998
+    RENDER_BODY_MAX = 512 * 1024,
+};
+
+// The templates of one policy version, parsed. Read-only once made.
+struct templates;
+
+// Parses all of them; NULL + err names the first that can't be.
+MUST_CHECK struct templates *templates_new(const struct policy *policy, struct err *err);
+void templates_free(struct templates *templates); // NULL is fine
+
+struct render_context {
+    const struct policy *policy;
+    const struct templates *templates;
+    int64_t now_us; // the database's clock: becomes the Date
+};
+
+// Fills delivery->content. False + err (ERR_INPUT): a missing template or value, no channel or
+// message of that name, a header with a line end; nothing is filled then.
+MUST_CHECK bool render_mail(
+        const struct render_context *context, struct delivery *delivery, struct err *err);
+
+// The domain of "Name <a@domain>" or "a@domain"; empty when there is none.
+struct slice render_domain(const char *from);
