@@ -4,6 +4,7 @@
 #include "common/config/yaml.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <glob.h>
 #include <sys/stat.h>
 
@@ -47,12 +48,19 @@ static bool read_text(
     return true;
 }
 
+// A folder that is not there (policies.d) gives no match; one that can't be read is an error.
+static int glob_failed(const char *path, int error)
+{
+    (void)path;
+    return error != ENOENT;
+}
+
 static bool read_pattern(
         struct texts *texts, const char *base_dir, const char *pattern, struct err *err)
 {
     AUTO_FREE char *whole = path_join(base_dir, pattern);
     glob_t found = {0};
-    int rc = glob(whole, GLOB_ERR, NULL, &found);
+    int rc = glob(whole, 0, glob_failed, &found);
     bool ok = rc == 0 || (rc == GLOB_NOMATCH && strpbrk(pattern, "*?["));
     if (!ok)
         err_set(err, ERR_NOTFOUND, "can't find policy file '%s'", whole);
