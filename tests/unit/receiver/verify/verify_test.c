@@ -1,6 +1,7 @@
 #include "receiver/verify/mac.h"
 
 #include "tests/test.h"
+#include <pthread.h>
 
 #define NOW 1795961472
 #define DAY 86400
@@ -335,6 +336,30 @@ static void makes_the_digests_of_the_rfcs(void **state)
     }
 }
 
+static void *verify_often(void *user)
+{
+    struct secret secret = secret_of(user, 0, 0);
+    struct source source = {.scheme = stripe_name, .secrets = &secret, .n_secrets = 1};
+    intptr_t wrong = 0;
+    for (int i = 0; i < 500; i++)
+        wrong += round_trip(&source, &source, SLICE("{}")).reason != VERIFY_OK;
+    return wrong ? user : NULL;
+}
+
+static void verifies_on_several_threads_at_once(void **state)
+{
+    (void)state;
+    char *const secrets[] = {first_text, second_text, first_text, second_text};
+    pthread_t threads[ARRAY_LEN(secrets)];
+    for (size_t i = 0; i < ARRAY_LEN(threads); i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, verify_often, secrets[i]), 0);
+    for (size_t i = 0; i < ARRAY_LEN(threads); i++) {
+        void *wrong = NULL;
+        assert_int_equal(pthread_join(threads[i], &wrong), 0);
+        assert_null(wrong);
+    }
+}
+
 static void names_every_reason_once(void **state)
 {
     (void)state;
@@ -358,6 +383,7 @@ int main(void)
             cmocka_unit_test(says_why_it_can_not_sign),
             cmocka_unit_test(decodes_digests_strictly),
             cmocka_unit_test(makes_the_digests_of_the_rfcs),
+            cmocka_unit_test(verifies_on_several_threads_at_once),
             cmocka_unit_test(names_every_reason_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
