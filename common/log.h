@@ -31,7 +31,11 @@ void log_init(const char *component, bool json, enum log_level level);
 // Thread-safe; at most 4 KiB a line.
 void log_fields(enum log_level level, const char *event, const char *msg,
         const struct log_field *fields, size_t n);
+// Any number of fields, none too (the first of the array is not one: C has no empty array).
 #define LOG(level, event, msg, ...)                                                                \
-    log_fields(LOG_LVL_##level, (event), (msg), (const struct log_field[]){__VA_ARGS__},           \
-            sizeof((const struct log_field[]){__VA_ARGS__}) / sizeof(struct log_field))
+    log_fields(LOG_LVL_##level, (event), (msg),                                                    \
+            (const struct log_field[]){{.name = NULL}, __VA_ARGS__} + 1,                           \
+            sizeof((const struct log_field[]){{.name = NULL}, __VA_ARGS__}) /                      \
+                            sizeof(struct log_field) -                                             \
+                    1)
 #define LOG0(level, event, msg) log_fields(LOG_LVL_##level, (event), (msg), NULL, 0)

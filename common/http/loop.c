@@ -233,7 +233,7 @@ void http_reply_header(h2o_req_t *req, const char *name, const char *value)
 
 void http_reply(h2o_req_t *req, const struct http_reply *reply)
 {
-    if (reply->close)
+    if (reply->close || req->conn->ctx->shutdown_requested)
         req->http1_is_persistent = 0;
     req->res.status = reply->status;
     req->res.reason = reply->reason;

@@ -1,0 +1,181 @@
+#include "receiver/http/handler.h"
+
+#include "common/clock.h"
+#include "common/log.h"
+#include "common/metrics.h"
+#include "receiver/http/head.h"
+#include "receiver/http/kept.h"
+#include "receiver/http/route.h"
+
+#define UNKNOWN "unknown" // label of what is no configured source
+
+// One request on its way through the steps; lives on the stack.
+struct visit {
+    struct lane *lane;
+    h2o_req_t *req;
+    int64_t start_us;
+    const struct source *source; // of policy; NULL until routed
+    struct received received;
+    struct received_header headers[H2O_MAX_HEADERS];
+    struct verdict verdict;
+};
+
+static struct slice slice_of_iovec(h2o_iovec_t bytes)
+{
+    return (struct slice){(const unsigned char *)bytes.base, bytes.len};
+}
+
+static const char *label_of(const struct visit *visit)
+{
+    return visit->source ? visit->source->name : UNKNOWN;
+}
+
+static void answer(const struct visit *visit, enum answer_row row)
+{
+    struct answering to = {visit->req, label_of(visit), visit->start_us, NULL};
+    lane_answer(&to, row);
+}
+
+static void reject(const struct visit *visit, enum answer_row row, const char *reason)
+{
+    series_inc(metric(METRIC_REJECTED, label_of(visit), reason, NULL));
+    LOG(WARNING, "webhook.rejected", "a request was refused", L_STR("source", label_of(visit)),
+            L_STR("reason", reason));
+    answer(visit, row);
+}
+
+// The head is still at the start of the connection's input: h2o drops it with the answer.
+static enum head_fault scan_raw_head(const h2o_req_t *req)
+{
+    const h2o_socket_t *sock = req->conn->callbacks->get_socket(req->conn);
+    return head_scan((struct slice){(const unsigned char *)sock->input->bytes, sock->input->size});
+}
+
+static void describe(struct visit *visit)
+{
+    const h2o_req_t *req = visit->req;
+    size_t n = req->headers.size < H2O_MAX_HEADERS ? req->headers.size : H2O_MAX_HEADERS;
+    for (size_t i = 0; i < n; i++) {
+        const h2o_header_t *header = &req->headers.entries[i];
+        visit->headers[i] = (struct received_header){
+                slice_of_iovec(*header->name), slice_of_iovec(header->value)};
+    }
+    visit->received = (struct received){.method = slice_of_iovec(req->input.method),
+            .target = slice_of_iovec(req->input.path),
+            .headers = visit->headers,
+            .n_headers = n,
+            .body = slice_of_iovec(req->entity),
+            .now_s = clock_now_s()};
+}
+
+static struct slice find_header(const struct received *received, const char *name)
+{
+    for (size_t i = 0; i < received->n_headers; i++)
+        if (slice_eq(received->headers[i].name, slice_of(name))) // h2o gives lower case
+            return received->headers[i].value;
+    return (struct slice){NULL, 0};
+}
+
+// What is wrong with the request before its signature is looked at; NULL = nothing, and routed.
+static const char *check_form(
+        struct visit *visit, const struct policy *policy, enum answer_row *ret_row)
+{
+    struct slice name;
+    *ret_row = ROW_NOT_FOUND;
+    if (!route_hook(visit->received.target, &name))
+        return "unknown_path";
+    visit->source = policy_source(policy, name);
+    if (!visit->source)
+        return "unknown_source";
+    *ret_row = ROW_METHOD;
+    if (!slice_eq(visit->received.method, SLICE("POST")))
+        return "method";
+    *ret_row = ROW_TOO_LARGE;
+    if (visit->source->body_max && visit->received.body.len > visit->source->body_max)
+        return "too_large";
+    return NULL;
+}
+
+static bool check_signature(struct visit *visit)
+{
+    static const enum answer_row rows[] = {[VERDICT_OK] = ROW_RECEIVED,
+            [VERDICT_REFUSED] = ROW_UNAUTHORIZED,
+            [VERDICT_NO_KEY] = ROW_NO_KEY,
+            [VERDICT_NO_SECRET] = ROW_NO_SECRET};
+    const struct stages *stages = lane_options(visit->lane)->stages;
+    visit->verdict = stages->verify(visit->source, &visit->received);
+    if (visit->verdict.kind != VERDICT_OK) {
+        reject(visit, rows[visit->verdict.kind], visit->verdict.reason);
+        return false;
+    }
+    int index = visit->verdict.secret_index;
+    const char *key = index >= 0 && (size_t)index < visit->source->n_secrets
+                              ? visit->source->secrets[index].credential
+                              : "none";
+    series_inc(metric(METRIC_VERIFIED, visit->source->name, key, NULL));
+    return true;
+}
+
+static struct arrival *make_arrival(const struct visit *visit, struct slice idempotency_key)
+{
+    const struct source *source = visit->source;
+    struct arrival *arrival =
+            arrival_new(slice_of(source->name), visit->received.body, idempotency_key);
+    arrival->headers = kept_headers(visit->headers, visit->received.n_headers,
+            source->verify ? source->verify->signature_header : NULL);
+    arrival->received_us = clock_now_us();
+    arrival->secret_index = visit->verdict.secret_index;
+    return arrival;
+}
+
+static void submit(struct visit *visit)
+{
+    const struct lane_options *options = lane_options(visit->lane);
+    struct slice key = {NULL, 0};
+    if (visit->verdict.app)
+        key = find_header(&visit->received, "idempotency-key");
+    struct arrival *arrival = make_arrival(visit, key);
+    struct parking parking = {.req = visit->req,
+            .start_us = visit->start_us,
+            .app = visit->verdict.app,
+            .idempotency_key = key};
+    struct parked *parked = lane_park(visit->lane, &parking, arrival);
+    bool full = false;
+    if (options->stages->submit(options->stages->user, options->index, arrival, &full))
+        return;
+    lane_unpark(parked);
+    arrival_free(arrival);
+    answer(visit, full ? ROW_QUEUE_FULL : ROW_UNAVAILABLE);
+}
+
+static void run_steps(struct visit *visit, const struct policy *policy)
+{
+    enum answer_row row;
+    const char *wrong = check_form(visit, policy, &row);
+    if (wrong)
+        reject(visit, row, wrong);
+    else if (check_signature(visit))
+        submit(visit);
+}
+
+void handle_request(struct lane *lane, h2o_req_t *req)
+{
+    struct visit visit;
+    visit.lane = lane;
+    visit.req = req;
+    visit.start_us = clock_mono_us();
+    visit.source = NULL;
+    enum head_fault fault = scan_raw_head(req);
+    if (fault != HEAD_OK) {
+        reject(&visit, ROW_MALFORMED, head_fault_name(fault));
+        return;
+    }
+    describe(&visit);
+    const struct stages *stages = lane_options(lane)->stages;
+    struct policy *policy = stages->policy(stages->user);
+    if (policy)
+        run_steps(&visit, policy);
+    else
+        answer(&visit, ROW_UNAVAILABLE);
+    policy_unref(policy);
+}

@@ -1,0 +1,43 @@
+// stages.h: a request in borrowed bytes, and what the HTTP stage needs of the others.
+//
+// The stages know nothing of one another: main fills in these functions.
+#pragma once
+#include "receiver/arrival.h"
+
+struct received_header {
+    struct slice name, value;
+};
+
+// Valid only during the call. No h2o type: body and headers are the connection's own bytes.
+struct received {
+    struct slice method, target;
+    const struct received_header *headers;
+    size_t n_headers;
+    struct slice body;
+    int64_t now_s;
+};
+
+enum verdict_kind {
+    VERDICT_OK,
+    VERDICT_REFUSED,   // 401
+    VERDICT_NO_KEY,    // app: verified, but without a usable Idempotency-Key
+    VERDICT_NO_SECRET, // 503: nothing to verify with
+};
+
+struct verdict {
+    enum verdict_kind kind;
+    const char *reason; // fixed text for log and metric
+    int secret_index;   // into source->secrets; -1 = none
+    bool app;           // the sender is told the outcome
+};
+
+struct stages {
+    // The policy in use, as a reference; NULL before the first load.
+    struct policy *(*policy)(void *user);
+    struct verdict (*verify)(const struct source *source, const struct received *received);
+    // Hands an arrival over to the accept thread of this loop. False: it stays the caller's, and
+    // *ret_full tells whether too many wait (else the database is away). What was taken comes back
+    // through server_hand_back().
+    bool (*submit)(void *user, int lane, struct arrival *arrival, bool *ret_full);
+    void *user;
+};

@@ -1,0 +1,254 @@
+#include "receiver/plant.h"
+
+#include "common/clock.h"
+#include "common/json/scan.h"
+#include "common/metrics.h"
+#include "receiver/accept/accept.h"
+#include "receiver/http/server.h"
+#include "receiver/verify/scheme.h"
+#include "receiver/verify/verify.h"
+
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+
+// Waiting arrivals of one lane; beyond, 503. At 10,000 events a second of one lane the deadline
+// comes before the queue is full.
+#define QUEUE_ROWS 8192
+#define QUEUE_BYTES ((size_t)64 << 20)
+#define STUCK_MS 10000 // a loop that has not turned for so long is not alive
+#define HEADERS_MAX 128
+#define LEAVE_MS 500 // for the accept threads, once every request has its answer
+
+struct joint {
+    struct plant *plant;
+    int lane;
+};
+
+struct plant {
+    const struct host_config *host;
+    struct policy_box *policies;
+    struct server *server;
+    struct accept *accepts[SERVER_LANES_MAX];
+    struct joint joints[SERVER_LANES_MAX];
+    int lanes;
+    int shown_version; // of pawl_policy_info
+    atomic_bool draining;
+};
+
+static struct policy *give_policy(void *user)
+{
+    struct plant *plant = user;
+    return policy_box_get(plant->policies);
+}
+
+static struct verdict verdict_of(struct verify_result result, bool app)
+{
+    enum verdict_kind kind = VERDICT_REFUSED;
+    if (result.reason == VERIFY_OK)
+        kind = VERDICT_OK;
+    else if (result.reason == VERIFY_NO_SECRET)
+        kind = VERDICT_NO_SECRET;
+    else if (result.reason == VERIFY_NO_ID)
+        kind = VERDICT_NO_KEY;
+    return (struct verdict){kind, verify_reason_name(result.reason), result.secret_index, app};
+}
+
+static struct verdict verify(const struct source *source, const struct received *received)
+{
+    struct verify_header headers[HEADERS_MAX];
+    size_t n = received->n_headers < HEADERS_MAX ? received->n_headers : HEADERS_MAX;
+    for (size_t i = 0; i < n; i++)
+        headers[i] = (struct verify_header){received->headers[i].name, received->headers[i].value};
+    struct verify_request request = {.method = received->method,
+            .target = received->target,
+            .headers = headers,
+            .n_headers = n,
+            .body = received->body,
+            .now_s = received->now_s};
+    const struct scheme *scheme = scheme_of(source);
+    return verdict_of(verify_request(source, &request), scheme && scheme_is_app(scheme));
+}
+
+static struct read_pointers pointers(const struct source *source)
+{
+    const struct scheme *scheme = scheme_of(source);
+    if (!scheme)
+        return (struct read_pointers){0};
+    return (struct read_pointers){.id = scheme_id_pointer(scheme, source),
+            .type = scheme_type_pointer(scheme, source),
+            .scope = scheme_scope_pointers(scheme),
+            .app = scheme_is_app(scheme)};
+}
+
+static bool submit(void *user, int lane, struct arrival *arrival, bool *ret_full)
+{
+    struct plant *plant = user;
+    struct accept *accept = plant->accepts[lane];
+    *ret_full = accept_connected(accept);
+    return *ret_full && accept_submit(accept, arrival);
+}
+
+static void done(void *user, struct arrival *batch)
+{
+    struct joint *joint = user;
+    server_hand_back(joint->plant->server, joint->lane, batch);
+}
+
+static int lanes_of(const struct host_config *host)
+{
+    cpu_set_t cpus;
+    int n = host->receiver.threads;
+    if (n <= 0)
+        n = sched_getaffinity(0, sizeof cpus, &cpus) == 0 ? CPU_COUNT(&cpus) : 1;
+    return n < SERVER_LANES_MAX ? n : SERVER_LANES_MAX;
+}
+
+static bool start_accept(struct plant *plant, int lane, struct err *err)
+{
+    plant->joints[lane] = (struct joint){plant, lane};
+    struct accept_options options = {.conninfo = plant->host->database,
+            .credentials = plant->host->credentials,
+            .known = {.scheme = scheme_known},
+            .pointers = pointers,
+            .policies = plant->policies,
+            .queue_rows = QUEUE_ROWS,
+            .queue_bytes = QUEUE_BYTES,
+            .deadline_ms = plant->host->receiver.deadline_ms,
+            .done = done,
+            .user = &plant->joints[lane]};
+    plant->accepts[lane] = accept_start(&options, err);
+    return plant->accepts[lane];
+}
+
+static bool build(struct plant *plant, const int *fds, size_t n_fds, struct err *err)
+{
+    struct server_options options = {.fds = fds,
+            .n_fds = n_fds,
+            .lanes = plant->lanes,
+            .connections = plant->host->receiver.connections,
+            .body_max = plant->host->receiver.body_max,
+            .deadline_ms = plant->host->receiver.deadline_ms,
+            .stages = {.policy = give_policy, .verify = verify, .submit = submit, .user = plant}};
+    plant->server = server_new(&options, err);
+    if (!plant->server)
+        return false;
+    for (int i = 0; i < plant->lanes; i++)
+        if (!start_accept(plant, i, err))
+            return false;
+    return server_start(plant->server, err);
+}
+
+struct plant *plant_start(
+        const struct host_config *host, const int *fds, size_t n_fds, struct err *err)
+{
+    struct plant *plant = xcalloc(1, sizeof *plant);
+    plant->host = host;
+    plant->lanes = lanes_of(host);
+    plant->policies = policy_box_new();
+    if (build(plant, fds, n_fds, err))
+        return plant;
+    if (plant->server)
+        plant_drain(plant, 0);
+    plant_free(plant);
+    return NULL;
+}
+
+// First the loops, which need answers from accept until the last request has gone; then accept,
+// whose late arrivals the server still takes back.
+void plant_drain(struct plant *plant, int64_t grace_ms)
+{
+    plant->draining = true;
+    server_drain(plant->server, grace_ms);
+    for (int i = 0; i < plant->lanes; i++) {
+        accept_stop(plant->accepts[i], grace_ms < LEAVE_MS ? grace_ms : LEAVE_MS);
+        plant->accepts[i] = NULL;
+    }
+}
+
+void plant_free(struct plant *plant)
+{
+    if (!plant)
+        return;
+    server_free(plant->server);
+    policy_box_free(plant->policies);
+    free(plant);
+}
+
+void plant_reload(struct plant *plant)
+{
+    for (int i = 0; i < plant->lanes; i++)
+        accept_reload(plant->accepts[i]);
+}
+
+static void add_check(struct text *checks, const char *name, bool ok, const char *detail)
+{
+    text_fmt(checks, "%s{\"name\":", checks->len ? "," : "");
+    json_quote(checks, slice_of(name));
+    text_fmt(checks, ",\"ok\":%s,\"detail\":", ok ? "true" : "false");
+    json_quote(checks, slice_of(ok ? "" : detail));
+    text_char(checks, '}');
+}
+
+static bool any_connected(const struct plant *plant)
+{
+    for (int i = 0; i < plant->lanes; i++)
+        if (accept_connected(plant->accepts[i]))
+            return true;
+    return false;
+}
+
+// Sources whose scheme does not run yet are told when the policy is applied, not here.
+static void check_sources(const struct policy *policy, struct text *checks)
+{
+    int64_t now_s = clock_now_s();
+    for (size_t i = 0; i < policy->n_sources; i++) {
+        const struct source *source = &policy->sources[i];
+        if (!source->active)
+            continue;
+        char name[80];
+        snprintf(name, sizeof name, "source %s", source->name);
+        add_check(checks, name, secret_first_live(source, now_s), "no live secret");
+    }
+}
+
+bool plant_ready(void *user, struct text *checks)
+{
+    struct plant *plant = user;
+    // The accept threads end with the drain: they are not asked from then on.
+    bool connected = !plant->draining && any_connected(plant);
+    struct policy *policy = policy_box_get(plant->policies);
+    add_check(checks, "serving", !plant->draining, "draining");
+    add_check(checks, "database", connected, "no connection");
+    add_check(checks, "policy", policy, "none loaded");
+    if (policy)
+        check_sources(policy, checks);
+    bool ready = !plant->draining && connected && policy;
+    policy_unref(policy);
+    return ready;
+}
+
+bool plant_live(void *user)
+{
+    const struct plant *plant = user;
+    return plant->draining || server_idle_ms(plant->server) < STUCK_MS;
+}
+
+static void show_version(int version, double value)
+{
+    char text[16];
+    snprintf(text, sizeof text, "%d", version);
+    series_set(metric(METRIC_POLICY_INFO, text, NULL), value);
+}
+
+void plant_tick(struct plant *plant)
+{
+    struct policy *policy = policy_box_get(plant->policies);
+    if (policy && policy->version != plant->shown_version) {
+        if (plant->shown_version)
+            show_version(plant->shown_version, 0);
+        show_version(policy->version, 1);
+        plant->shown_version = policy->version;
+    }
+    policy_unref(policy);
+}
