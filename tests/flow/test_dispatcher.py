@@ -1,0 +1,303 @@
+"""The dispatcher alone: rows put in by SQL, what leaves by a real SMTP server's own count."""
+import json
+import time
+import uuid
+
+from harness import *
+
+POLICY = """pawl: 1
+defaults: { timezone: Europe/Berlin, locale: en, keep: { keys: 45d, bodies: 14d } }
+sources:
+  shop:
+    scheme: app
+    secrets: [credential:shop]
+    events:
+      step.s1: { order: /order/id, to: s1, contact: { email: /customer/email } }
+orders:
+  path: [s1]
+  create: [s1]
+channels:
+  email:
+    from: "Example Shop <notify@example.net>"
+    providers:
+      - @SMTP_PROVIDER@
+messages:
+  most:
+    about: At most once
+    when: s1
+    once: "most/{{order.id}}"
+    delivery: at-most-once
+    send: [email]
+    retry: { wait: [100ms, 200ms], jitter: 20%, for: 10m }
+  least:
+    about: At least once
+    when: s1
+    once: "least/{{order.id}}"
+    delivery: at-least-once
+    send: [email]
+    retry: { wait: [100ms, 200ms], jitter: 20%, for: 10m }
+"""
+ORDERS = {"most": 1, "least": 2}
+LANE = 11  # email, normal
+
+
+class Rows:
+    """Notifications, deliveries and due rows as the receiver makes them."""
+
+    def __init__(self, pawl):
+        self.cluster = pawl.cluster
+        self.types = dict(self.cluster.query("SELECT name, id FROM pawl.names WHERE kind = 3"))
+        self.policy = self.cluster.value("SELECT max(version) FROM pawl.policy_versions")
+
+    def add(self, kind, email, order=None, expires=None, retry="10 minutes", lane=LANE, locale=None, due=True):
+        """One delivery, due now (or not due at all); returns its notification's id."""
+        order = order or uuid.uuid4().hex[:8]
+        nid = str(uuid.uuid4())
+        contact = {"email": email, **({"locale": locale} if locale else {})}
+        data = json.dumps({"order": {"id": order, "state": "s1"}, "event": {"id": "e", "type": "t", "source": "shop"},
+                           "contact": contact, "data": {"note": "<b>&"}})
+        self.cluster.query(
+            "INSERT INTO pawl.notifications VALUES (1, %s, %s, 1, %s, 1, %s, %s, 'e', '', %s, now());"
+            "INSERT INTO pawl.deliveries(bucket, channel, notification_id, delivery_order, lane, address, created_at, updated_at,"
+            " expires_at, retry_until) VALUES (1, 1, %s, %s, %s, %s, now(), now(), now() + %s::interval, now() + %s::interval)",
+            (self.types[kind], self.policy, nid, f"{kind}/{order}", order, data, nid, ORDERS[kind], lane, email, expires, retry))
+        if due:
+            self.cluster.query("INSERT INTO pawl.due VALUES (1, %s, now(), %s, 1, 0, 0, '')", (lane, nid))
+        return nid
+
+    def delivery(self, nid):
+        """(state, tries, unknown_tries, possible_duplicates, reason)"""
+        return self.cluster.query("SELECT state, tries, unknown_tries, possible_duplicates, reason FROM pawl.deliveries"
+                                  " WHERE notification_id = %s", (nid,))[0]
+
+    def state(self, nid):
+        return self.delivery(nid)[0]
+
+    def outcomes(self, nid):
+        """The outcomes of its attempts, in the order of steps."""
+        return [o for o, in self.cluster.query("SELECT outcome FROM pawl.attempts WHERE notification_id = %s ORDER BY step", (nid,))]
+
+    def left(self):
+        """(due, claims, unknown) rows."""
+        return tuple(self.cluster.value(f"SELECT count(*) FROM pawl.{t}") for t in ("due", "claims", "unknown_outcomes"))
+
+
+def setup(t, dispatchers=1, **how):
+    """(installation, sink, rows)"""
+    sink = t.sink()
+    w = t.pawl(t.cluster(), sink, policy=POLICY, **how)
+    for _ in range(dispatchers):
+        w.dispatcher()
+    return w, sink, Rows(w)
+
+
+def ended(rows, nid, state, timeout=10):
+    eventually(lambda: rows.state(nid) == state, timeout, f"delivery comes to state {state}, it is {rows.delivery(nid)}")
+
+
+def test_one_due_row_makes_one_mail_with_derived_headers(t):
+    w, sink, rows = setup(t)
+    w.set_template("least", "html", "<p>{{data.note}}</p>\n")
+    w.must("policy", "apply")
+    rows = Rows(w)
+    nid = rows.add("least", "ann@example.net", order="1001")
+    ended(rows, nid, 2)
+    eq(sink.count("ann@example.net"), 1)
+    mail = sink.mails("ann@example.net")[0]
+    text = json.dumps(mail)
+    for part in ("least 1001", "Order 1001: least.", "&lt;b&gt;&amp;", "notify@example.net", "@example.net"):
+        check(part in text, f"{part!r} is in {text}")
+    eq(rows.delivery(nid)[:4], (2, 1, 0, 0))
+    eq(rows.outcomes(nid), [1])
+    eq(rows.left(), (0, 0, 0))
+    eq(rows.cluster.value("SELECT count(*) FROM pawl.contents"), 1)
+    eq(w.metric("pawl_attempts_total", outcome="accepted"), 1)
+    eq(w.metric("pawl_deliveries_total", end="accepted"), 1)
+
+
+def test_a_soft_refusal_is_tried_again_with_the_same_content(t):
+    for kind in ORDERS:
+        w, sink, rows = setup(t)
+        nid = rows.add(kind, "rcpt451-2@example.net")
+        ended(rows, nid, 2)
+        eq(rows.outcomes(nid), [3, 3, 1], kind)
+        eq(rows.delivery(nid)[:4], (2, 3, 0, 0), kind)
+        eq(rows.cluster.value("SELECT count(*) FROM pawl.contents"), 1)
+        eq(sink.count(), 1, kind)
+
+
+def test_a_hard_refusal_ends_it(t):
+    w, sink, rows = setup(t)
+    nid = rows.add("least", "rcpt550@example.net")
+    ended(rows, nid, 3)
+    eq(rows.outcomes(nid), [2])
+    eq((sink.count(), rows.left()), (0, (0, 0, 0)))
+
+
+def test_a_lost_reply_is_unknown_for_ever_or_sent_again_as_a_possible_duplicate(t):
+    w, sink, rows = setup(t)
+    most, least = rows.add("most", "dropafterdot-1+m@example.net"), rows.add("least", "dropafterdot-1+l@example.net")
+    ended(rows, most, 9)
+    ended(rows, least, 2)
+    eq(rows.outcomes(most), [4])
+    eq(rows.outcomes(least), [4, 1])
+    eq(rows.delivery(least)[:4], (2, 2, 1, 1))
+    eq((sink.count("dropafterdot-1+m@example.net"), sink.count("dropafterdot-1+l@example.net")), (1, 2))
+    eq(rows.cluster.query("SELECT step, possible_duplicate FROM pawl.attempts WHERE notification_id = %s ORDER BY 1", (least,)),
+       [(1, False), (2, True)])
+    eq(rows.left(), (0, 0, 1))
+    eq(w.metric("pawl_possible_duplicates_total"), 1)
+
+
+def test_what_expired_or_cannot_be_rendered_never_leaves(t):
+    w, sink, rows = setup(t)
+    late = rows.add("least", "ann@example.net", expires="-1 second")
+    never = rows.add("least", "ann@example.net", retry="-1 second")
+    w.set_template("most", "text", "{{order.colour}}\n")
+    w.must("policy", "apply")
+    dead = Rows(w).add("most", "ann@example.net")
+    ended(rows, late, 4)
+    ended(rows, dead, 8)
+    ended(rows, never, 2)  # retry_until before created_at: a message without retries; its first try is due all the same
+    check("order.colour" in rows.delivery(dead)[4], f"the reason names the value: {rows.delivery(dead)[4]}")
+    eq((sink.count(), rows.left()), (1, (0, 0, 0)))
+    eq(rows.delivery(late)[1], 0)
+
+
+def test_a_due_row_of_another_step_is_only_dropped(t):
+    w, sink, rows = setup(t)
+    done = rows.add("least", "ann@example.net")
+    ended(rows, done, 2)
+    rows.cluster.query("INSERT INTO pawl.due VALUES (1, %s, now(), %s, 1, 0, 0, '')", (LANE, done))
+    eventually(lambda: rows.left() == (0, 0, 0))
+    eq((sink.count(), rows.delivery(done)[1]), (1, 1))
+
+
+def test_low_lanes_move_while_high_ones_are_full(t):
+    w, sink, rows = setup(t, host={"dispatcher": {"transfers": 2, "poll": "20ms", "lease": "2s"}}, dispatchers=0)
+    for i in range(120):
+        rows.add("least", f"h{i}@example.net", lane=10)
+    low = rows.add("least", "low@example.net", lane=12)
+    w.dispatcher()
+    ended(rows, low, 2)
+    check(sink.count() < 110, f"low lane came after {sink.count()} of 120 high ones")
+
+
+def test_a_stopped_worker_loses_its_lease_and_its_record_is_refused(t):
+    t.need_faults()
+    w, sink, rows = setup(t, dispatchers=0)
+    first = w.dispatcher(fault="stop@wire.after_body:1")
+    most = rows.add("most", "ann@example.net")
+    eventually(first.proc.frozen, 10, "the first dispatcher stops itself")
+    w.dispatcher()
+    ended(rows, most, 9)
+    first.thaw()
+    eventually(lambda: first.metric("pawl_stale_records_total") == 1, 10, "the stale record is refused")
+    eq(rows.outcomes(most), [4])
+    eq(rows.state(most), 9)
+    eq(sink.count("ann@example.net"), 1)
+    eq(rows.left(), (0, 0, 1))
+    eq(w.metric("pawl_takeovers_total"), 1)
+
+
+def test_stopped_after_the_claims_commit_it_starts_nothing_when_its_lease_is_gone(t):
+    t.need_faults()
+    for kind in ORDERS:
+        w, sink, rows = setup(t, dispatchers=0)
+        first = w.dispatcher(fault="stop@claim.after_commit:1")
+        nid = rows.add(kind, "ann@example.net")
+        eventually(first.proc.frozen, 10, "the first dispatcher stops itself")
+        w.dispatcher()
+        ended(rows, nid, 9 if kind == "most" else 2)
+        first.thaw()
+        eventually(lambda: first.metric("pawl_stale_records_total") == 1, 10, "what it gives back is refused")
+        eq(sink.count(), 0 if kind == "most" else 1, kind)
+        eq(rows.outcomes(nid), [4] if kind == "most" else [4, 1], kind)
+
+
+def test_sigterm_lets_end_what_flies_and_gives_back_what_did_not_start(t):
+    t.need_faults()
+    w, sink, rows = setup(t, dispatchers=0)
+    one = w.dispatcher()
+    slow = rows.add("most", "slow@example.net")
+    eventually(lambda: rows.state(slow) == 1)
+    time.sleep(0.3)
+    eq(one.stop(), 0)
+    eq(rows.outcomes(slow), [1])
+    two = w.restart(one, fault="stop@claim.after_commit:1")
+    back = rows.add("most", "ann@example.net")
+    eventually(two.proc.frozen, 10, "it stops itself between commit and start")
+    two.proc.sigterm()
+    two.thaw()
+    eq(two.proc.wait(15), 0)
+    eq(rows.delivery(back)[:2], (0, 1))
+    eq(rows.outcomes(back), [5])
+    eq((sink.count("ann@example.net"), rows.left()), (0, (1, 0, 0)))
+    w.restart(two)
+    ended(rows, back, 2)
+    eq(sink.count("ann@example.net"), 1)
+
+
+def test_the_end_of_the_grace_time_cuts_off_and_records_it_as_unknown(t):
+    w, sink, rows = setup(t, host={"dispatcher": {"transfers": 50, "poll": "20ms", "lease": "20s", "grace": "500ms"}}, dispatchers=0)
+    one = w.dispatcher()
+    most, least = rows.add("most", "silentafterdot+m@example.net"), rows.add("least", "silentafterdot+l@example.net")
+    eventually(lambda: sink.count() == 2)
+    start = time.monotonic()
+    eq(one.stop(), 0)
+    check(time.monotonic() - start < 1.5, "it ended within the grace time")
+    eq((rows.state(most), rows.state(least)), (9, 0))
+    eq((rows.outcomes(most), rows.outcomes(least)), ([4], [4]))
+    eq(rows.left(), (1, 0, 1))
+
+
+def test_a_lost_answer_to_the_claims_commit_gives_its_members_back(t):
+    w, sink, rows = setup(t)
+    for i in range(200):
+        rows.add("most", f"n{i}@example.net")
+        if i % 20 == 0:
+            rows.cluster.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'pawl dispatcher'")
+    done = "SELECT count(*) FROM pawl.deliveries WHERE state IN (2, 9)"
+    eventually(lambda: rows.cluster.value(done) == 200, 20, "all ended")
+    check(max(sink.by_rcpt().values()) == 1, "no at-most-once mail twice")
+    eq(rows.cluster.value("SELECT count(*) FROM (SELECT 1 FROM pawl.attempts GROUP BY notification_id, step HAVING count(*) > 1) x"), 0)
+
+
+def test_a_database_that_is_gone_comes_back_without_a_restart(t):
+    w, sink, rows = setup(t)
+    slow = rows.add("most", "slow@example.net")
+    eventually(lambda: rows.state(slow) == 1)
+    rows.cluster.stop()
+    eventually(lambda: w.dispatchers[0].admin("/readyz").status == 503, 5, "readiness says so")
+    time.sleep(2)
+    rows.cluster.start()
+    eventually(lambda: rows.state(slow) in (2, 9), 10, "the kept result is recorded, or its lease was taken over")
+    nid = rows.add("most", "ann@example.net")
+    ended(rows, nid, 2)
+
+
+def test_many_dispatchers_send_each_mail_once(t):
+    w, sink, rows = setup(t, dispatchers=0)
+    for i in range(300):
+        rows.add("most" if i % 2 else "least", f"n{i}@example.net")
+    for _ in range(3):
+        w.dispatcher(wait=False)
+    eventually(lambda: rows.cluster.value("SELECT count(*) FROM pawl.deliveries WHERE state = 2") == 300, 20)
+    eq(len(sink.by_rcpt()), 300)
+    eq(set(sink.by_rcpt().values()), {1})
+    eventually(lambda: rows.left() == (0, 0, 0))
+
+
+def test_a_new_version_with_another_provider_holds_for_what_waits(t):
+    w, sink, rows = setup(t)
+    nid = rows.add("least", "rcpt451-1@example.net")
+    ended(rows, nid, 2)
+    other = t.sink()
+    w.sink = other
+    w.set_policy(POLICY)
+    w.must("policy", "apply")
+    old = rows.add("least", "ann@example.net")  # its notification remembers version 1
+    eventually(lambda: rows.state(old) == 2)
+    nid = Rows(w).add("least", "bob@example.net")
+    ended(rows, nid, 2)
+    eq(other.count("bob@example.net"), 1)
