@@ -20,24 +20,50 @@ static void *slot_of(void *base, size_t offset)
     return base && offset != NOWHERE ? (char *)base + offset : NULL;
 }
 
+// Copies a value to where the row keeps it, if it does.
+static void put(void *base, size_t offset, const void *from, size_t size)
+{
+    void *slot = slot_of(base, offset);
+    if (slot)
+        memcpy(slot, from, size);
+}
+
 static void report(struct schema_load *load, const struct yaml_node *node, const char *code,
         const struct text *why)
 {
     yaml_diag(load->diag, DIAG_ERROR, node, code, "%s", text_cstr(why));
 }
 
+static void set_scalar(const struct schema_key *key, void *slot)
+{
+    AUTO_TEXT struct text why;
+    text_init(&why, DIAG_TEXT_MAX);
+    const char *code = NULL;
+    bool ok = schema_value(key, slice_of(key->fallback), slot, &code, &why);
+    assert(ok); // tables are ours
+}
+
+static void set_default(const struct schema_key *key, void *base);
+
+// All defaults but that of the slot at offset `but`.
+static void set_defaults(const struct schema *schema, void *base, size_t but)
+{
+    for (size_t i = 0; i < schema->n_keys; i++) {
+        if (schema->keys[i].offset != but)
+            set_default(&schema->keys[i], base);
+    }
+    if (schema->shorthand && schema->shorthand->offset != but)
+        set_default(schema->shorthand, base);
+}
+
 // The default of a row that was not written.
-static void set_default(struct schema_load *load, const struct schema_key *key, void *base)
+static void set_default(const struct schema_key *key, void *base)
 {
     void *slot = slot_of(base, key->offset);
     if (!slot)
         return;
-    if (key->type == S_MAP && key->shape == ONE) {
-        for (size_t i = 0; i < key->of->n_keys; i++)
-            set_default(load, &key->of->keys[i], slot);
-        if (key->of->shorthand)
-            set_default(load, key->of->shorthand, slot);
-    }
+    if (key->type == S_MAP && key->shape == ONE)
+        set_defaults(key->of, slot, NOWHERE);
     if (key->type == S_REF && key->shape == ONE)
         memcpy(slot, &(int){-1}, sizeof(int));
     if (!key->fallback)
@@ -46,14 +72,10 @@ static void set_default(struct schema_load *load, const struct schema_key *key, 
         size_t one = 1;
         void *items = xcalloc(1, schema_slot_size(key));
         memcpy(slot, &items, sizeof items);
-        memcpy(slot_of(base, key->count_offset), &one, sizeof one);
+        put(base, key->count_offset, &one, sizeof one);
         slot = items;
     }
-    AUTO_TEXT struct text why;
-    text_init(&why, DIAG_TEXT_MAX);
-    const char *code = NULL;
-    bool ok = schema_value(key, slice_of(key->fallback), slot, &code, &why);
-    assert(ok); // tables are ours
+    set_scalar(key, slot);
 }
 
 static void load_scalar(struct schema_load *load, const struct schema_key *key, void *slot,
@@ -81,8 +103,14 @@ static void load_scalar(struct schema_load *load, const struct schema_key *key, 
         return;
     }
     struct slice text = {(const unsigned char *)node->text, node->len};
-    if (!schema_value(key, text, slot, &code, &why))
+    if (schema_value(key, text, slot, &code, &why))
+        return;
+    if (key->type == S_CREDENTIAL)
+        yaml_diag_secret(load->diag, node, code, text_cstr(&why));
+    else
         report(load, node, code, &why);
+    if (key->fallback && slot) // so that no later check stumbles over it
+        set_scalar(key, slot);
 }
 
 static void load_one(struct schema_load *load, const struct schema_key *key, void *slot,
@@ -131,8 +159,8 @@ static void load_many(struct schema_load *load, const struct schema_key *key, vo
     }
     if (!kept)
         return;
-    memcpy(slot_of(base, key->offset), &items, sizeof items);
-    memcpy(slot_of(base, key->count_offset), &n, sizeof n);
+    put(base, key->offset, &items, sizeof items);
+    put(base, key->count_offset, &n, sizeof n);
 }
 
 static void load_key(struct schema_load *load, const struct schema_key *key, void *base,
@@ -212,10 +240,10 @@ static void load_map(struct schema_load *load, const struct schema *schema, void
         if (row->required)
             yaml_diag(load->diag, DIAG_ERROR, at, "missing-key", "%s has no '%s'", schema->name,
                     row->name);
-        set_default(load, row, base);
+        set_default(row, base);
     }
     if (schema->shorthand && schema->shorthand->type == S_REF)
-        set_default(load, schema->shorthand, base);
+        set_default(schema->shorthand, base);
 }
 
 static void load_variant_key(struct schema_load *load, const struct schema *schema, void *base,
@@ -238,15 +266,13 @@ void schema_load(struct schema_load *load, const struct schema *schema, void *ba
     const struct schema_key *shorthand = schema->shorthand;
     if (node->kind != YAML_MAP && shorthand) {
         load_key(load, shorthand, base, node, at);
-        for (size_t i = 0; i < schema->n_keys; i++) {
-            if (schema->keys[i].offset != shorthand->offset)
-                set_default(load, &schema->keys[i], base);
-        }
+        set_defaults(schema, base, shorthand->offset);
         return;
     }
     if (node->kind != YAML_MAP) {
         yaml_diag(load->diag, DIAG_ERROR, node->len || node->kind != YAML_TEXT ? node : at, "map",
                 "%s: a map of keys and values is wanted here", schema->name);
+        set_defaults(schema, base, NOWHERE); // so that no later check stumbles over it
         return;
     }
     const struct schema *chosen = choose(schema, node);
