@@ -3,7 +3,7 @@
 //
 // libcurl does the connecting (TCP, TLS, EHLO, AUTH) and not this: its own transaction waits for
 // the reply to the final dot with the whole multi handle blocked, tells a drop before the dot from
-// one after it only by guessing, and may send a message again by itself (docs/adr/0003).
+// one after it only by guessing, and may send a message again by itself (docs/adr/0004).
 #pragma once
 #include "dispatcher/send/smtp.h"
 

@@ -243,5 +243,5 @@ bool encode_prefers_base64(struct slice body)
     size_t high = 0;
     for (size_t i = 0; i < body.len; i++)
         high += body.ptr[i] >= 0x80;
-    return high > body.len / 3;
+    return high > body.len / 4;
 }

@@ -20,5 +20,6 @@ MUST_CHECK bool encode_phrase(struct slice value, size_t column, struct text *ou
 MUST_CHECK bool encode_quoted_printable(struct slice body, struct text *out);
 MUST_CHECK bool encode_base64(struct slice body, struct text *out);
 
-// Is base64 the shorter of the two, i.e. is more than a third outside ASCII?
+// Is more than a quarter outside ASCII? Up to there quoted-printable is hardly longer than base64,
+// and can be read.
 bool encode_prefers_base64(struct slice body);
