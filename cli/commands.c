@@ -1,0 +1,71 @@
+#include "cli/commands.h"
+
+#include "cli/help.h"
+#include "cli/migrate_commands.h"
+#include "cli/policy/policy.h"
+#include "cli/run/run.h"
+
+#define FILES_MAX CALL_ARGS_MAX
+
+// clang-format off
+const struct command commands[] = {
+    {.group = "Run", .words = "receiver", .args = "", .run = run_receiver,
+     .summary = "take webhooks in", .example = "pawl receiver --config /etc/pawl/pawl.yaml"},
+    {.group = "Run", .words = "dispatcher", .args = "", .run = run_dispatcher,
+     .summary = "send what is due", .example = "pawl dispatcher --config /etc/pawl/pawl.yaml"},
+    {.group = "Database", .words = "migrate up", .args = "", .run = migrate_command_up,
+     .summary = "bring the schema to what this version needs", .example = "pawl migrate up"},
+    {.group = "Database", .words = "migrate list", .args = "", .run = migrate_command_list,
+     .summary = "which migrations are applied", .example = "pawl migrate list"},
+    {.group = "Database", .words = "migrate check", .args = "", .run = migrate_command_check,
+     .summary = "exit 1 when a migration is pending", .example = "pawl migrate check"},
+    {.group = "Database", .words = "migrate sql", .args = "", .run = migrate_command_sql,
+     .flags = FLAG_BIT(FROM) | FLAG_BIT(TO_N),
+     .summary = "the migrations as a script for psql", .example = "pawl migrate sql | psql shop"},
+    {.group = "Policy", .words = "policy check", .args = "[FILES]", .max_args = FILES_MAX, .run = policy_command_check,
+     .flags = FLAG_BIT(TEMPLATES),
+     .summary = "check policy files, without a database", .example = "pawl policy check policy.yaml"},
+    {.group = "Policy", .words = "policy apply", .args = "[FILES]", .max_args = FILES_MAX, .run = policy_command_apply,
+     .flags = FLAG_BIT(TEMPLATES) | FLAG_BIT(NOTE),
+     .summary = "check, store as a version, make it the active one", .example = "pawl policy apply --note 'a second text for refunds'"},
+    {.group = "Policy", .words = "policy show", .args = "[VERSION]", .max_args = 1, .run = policy_command_show,
+     .summary = "what the active version (or another) says", .example = "pawl policy show 3"},
+    {.group = "Policy", .words = "policy list", .args = "", .run = policy_command_list,
+     .summary = "all versions, newest first", .example = "pawl policy list"},
+    {.group = "Other", .words = "help", .args = "[TOPIC]", .max_args = 2, .run = help_run,
+     .summary = "help on a command, flags or exit-codes; --json gives all of it", .example = "pawl help story"},
+    {.group = "Other", .words = "version", .args = "", .run = help_version,
+     .summary = "the version", .example = "pawl version --json"},
+    {.group = "Other", .words = "completion", .args = "SHELL", .min_args = 1, .max_args = 1, .run = help_completion,
+     .summary = "completion for a shell (bash)", .example = "source <(pawl completion bash)"},
+};
+// clang-format on
+const size_t commands_count = ARRAY_LEN(commands);
+
+static bool names(const char *words, const char *const *typed, size_t n, size_t *ret_words)
+{
+    size_t at = 0;
+    while (at < n && *words) {
+        size_t len = strcspn(words, " ");
+        if (strlen(typed[at]) != len || strncmp(typed[at], words, len) != 0)
+            return false;
+        words += len;
+        words += *words == ' ';
+        at++;
+    }
+    *ret_words = at;
+    return *words == '\0';
+}
+
+const struct command *commands_find(const char *const *words, size_t n, size_t *ret_words)
+{
+    const struct command *best = NULL;
+    for (size_t i = 0; i < commands_count; i++) {
+        size_t used = 0;
+        if (names(commands[i].words, words, n, &used) && (!best || used > *ret_words)) {
+            best = &commands[i];
+            *ret_words = used;
+        }
+    }
+    return best;
+}

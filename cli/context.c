@@ -1,0 +1,118 @@
+#include "cli/context.h"
+
+#include "cli/out.h"
+#include "cli/up/place.h"
+#include "common/clock.h"
+#include "common/template/template.h"
+#include "receiver/verify/verify.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#define CONNECT_MS 5000
+#define STATEMENT_MS 10000
+#define FLIGHT_MS 12000
+#define FINDINGS_MAX (4 << 20)
+#define SYSTEM_CONFIG "/etc/pawl/pawl.yaml"
+
+void context_fini(struct context *context)
+{
+    host_config_free(context->host);
+    free(context->found);
+    *context = (struct context){0};
+}
+
+int context_findings(const struct call *call, const struct diag *diag, enum exit_code code)
+{
+    AUTO_TEXT struct text out;
+    text_init(&out, FINDINGS_MAX);
+    if (call_has(call, FLAG_JSON))
+        diag_json(diag, &out);
+    else
+        diag_print(diag, &out);
+    fputs(text_cstr(&out), stderr);
+    return (int)code;
+}
+
+static char *config_of_up(void)
+{
+    AUTO_FREE char *dir = place_known("up");
+    size_t room = (dir ? strlen(dir) : 0) + sizeof "/pawl.yaml";
+    AUTO_FREE char *path = xmalloc(room);
+    snprintf(path, room, "%s/pawl.yaml", dir ? dir : "");
+    return dir && access(path, R_OK) == 0 ? steal(&path) : NULL;
+}
+
+static void find_config(const struct call *call, struct context *context)
+{
+    const char *named = call->values[FLAG_CONFIG];
+    const char *env = getenv("PAWL_CONFIG");
+    if (!named && env && *env)
+        named = env;
+    if (!named && access(SYSTEM_CONFIG, R_OK) == 0)
+        named = SYSTEM_CONFIG;
+    if (!named)
+        named = context->found = config_of_up();
+    context->config = named;
+}
+
+int context_find(const struct call *call, struct context *ret_context)
+{
+    *ret_context = (struct context){.database = call->values[FLAG_DATABASE]};
+    find_config(call, ret_context);
+    if (!ret_context->config)
+        return EXIT_DONE;
+    struct diag diag = {0};
+    ret_context->host = host_config_new(ret_context->config, &diag);
+    int code = EXIT_DONE;
+    if (!ret_context->host)
+        code = context_findings(call, &diag, EXIT_CONFIG);
+    diag_fini(&diag);
+    if (ret_context->host && !ret_context->database)
+        ret_context->database = ret_context->host->database;
+    return code;
+}
+
+int context_load(const struct call *call, struct context *ret_context)
+{
+    int code = context_find(call, ret_context);
+    if (code != EXIT_DONE || ret_context->database)
+        return code;
+    struct err err;
+    err_set(&err, ERR_INPUT, "no host file: name one by --config, or start with `pawl up`");
+    return out_fail_as(call, EXIT_CONFIG, &err);
+}
+
+static bool template_ok(const char *src, size_t len, struct err *err)
+{
+    struct slice source = {(const unsigned char *)src, len};
+    struct template *parsed = template_new("template", source, err);
+    template_free(parsed);
+    return parsed != NULL;
+}
+
+const struct policy_known policy_knowledge = {
+        .scheme = scheme_known, .template_ok = template_ok, .horizon_s = scheme_horizon_s};
+
+struct pg *context_connect(
+        const struct context *context, const struct pg_stmt *stmts, size_t n_stmts, struct err *err)
+{
+    const struct pg_options options = {.conninfo = context->database,
+            .role = "pawl_operator",
+            .application = "pawl",
+            .stmts = stmts,
+            .n_stmts = n_stmts,
+            .connect_timeout_ms = CONNECT_MS,
+            .statement_timeout_ms = STATEMENT_MS};
+    return pg_connect(&options, err);
+}
+
+int64_t context_soon(void)
+{
+    return clock_mono_ms() + FLIGHT_MS;
+}
+
+void auto_pg_(struct pg **pg)
+{
+    pg_close(*pg);
+}

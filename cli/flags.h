@@ -1,0 +1,26 @@
+// flags.h: the flags of the command line as data, and the values some of them carry.
+#pragma once
+#include "cli/command.h"
+#include "common/err.h"
+
+struct flag_row {
+    const char *name;
+    char letter;     // 0 = none
+    const char *arg; // NULL = takes no value
+    const char *summary;
+};
+extern const struct flag_row flag_rows[FLAG_COUNT];
+
+// Those that every command takes.
+#define FLAGS_GLOBAL                                                                               \
+    (FLAG_BIT(CONFIG) | FLAG_BIT(DATABASE) | FLAG_BIT(JSON) | FLAG_BIT(QUIET) |                    \
+            FLAG_BIT(VERBOSE) | FLAG_BIT(NO_COLOR) | FLAG_BIT(NO_INPUT) | FLAG_BIT(YES) |          \
+            FLAG_BIT(LIMIT) | FLAG_BIT(SINCE) | FLAG_BIT(HELP))
+
+// A whole number of min..max; *value is kept when the flag was not given.
+MUST_CHECK bool flag_number(const struct call *call, enum flag flag, int64_t min, int64_t max,
+        int64_t *value, struct err *err);
+
+// "90", "90s", "15m", "24h", "7d" in seconds; *value is kept when the flag was not given.
+MUST_CHECK bool flag_duration(
+        const struct call *call, enum flag flag, int64_t *value, struct err *err);

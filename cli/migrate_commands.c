@@ -1,0 +1,66 @@
+#include "cli/migrate_commands.h"
+
+#include "cli/context.h"
+#include "cli/flags.h"
+#include "cli/migrate/migrate.h"
+#include "cli/out.h"
+
+#define OUTPUT_MAX (16 << 20)
+#define NUMBER_MAX 9999
+
+static int finish(const struct call *call, int done, const struct text *out, const struct err *err)
+{
+    if (done == MIGRATE_FAILED) {
+        out_data(out, EXIT_DONE); // what was applied before the failure
+        return out_fail(call, err);
+    }
+    return out_data(out, done == MIGRATE_PENDING ? EXIT_NEGATIVE : EXIT_DONE);
+}
+
+int migrate_command_up(const struct call *call)
+{
+    AUTO_CONTEXT struct context context = {0};
+    AUTO_TEXT struct text out;
+    struct err err = {0};
+    text_init(&out, OUTPUT_MAX);
+    int code = context_load(call, &context);
+    return code == EXIT_DONE ? finish(call, migrate_up(context.database, &out, &err), &out, &err)
+                             : code;
+}
+
+int migrate_command_list(const struct call *call)
+{
+    AUTO_CONTEXT struct context context = {0};
+    AUTO_TEXT struct text out;
+    struct err err = {0};
+    text_init(&out, OUTPUT_MAX);
+    int code = context_load(call, &context);
+    if (code != EXIT_DONE)
+        return code;
+    int done = migrate_list(context.database, call_has(call, FLAG_JSON), &out, &err);
+    return finish(call, done, &out, &err);
+}
+
+int migrate_command_check(const struct call *call)
+{
+    AUTO_CONTEXT struct context context = {0};
+    AUTO_TEXT struct text out;
+    struct err err = {0};
+    text_init(&out, OUTPUT_MAX);
+    int code = context_load(call, &context);
+    return code == EXIT_DONE ? finish(call, migrate_check(context.database, &out, &err), &out, &err)
+                             : code;
+}
+
+int migrate_command_sql(const struct call *call)
+{
+    AUTO_TEXT struct text out;
+    struct err err = {0};
+    int64_t from = 0, to = 0;
+    if (!flag_number(call, FLAG_FROM, 1, NUMBER_MAX, &from, &err) ||
+            !flag_number(call, FLAG_TO_N, 1, NUMBER_MAX, &to, &err))
+        return out_usage(call, &err);
+    text_init(&out, OUTPUT_MAX);
+    migrate_sql((int)from, (int)to, &out);
+    return out_data(&out, EXIT_DONE);
+}

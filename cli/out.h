@@ -1,0 +1,22 @@
+// out.h: data to stdout, everything else to stderr, failures as exit codes.
+#pragma once
+#include "cli/command.h"
+#include "common/err.h"
+#include "common/text.h"
+
+// What a failure's kind is as an exit code.
+enum exit_code out_code(enum err_kind kind);
+
+// Says it on stderr ("pawl: ..", or one problem+json object with --json) and returns the exit code.
+int out_fail(const struct call *call, const struct err *err);
+int out_fail_as(const struct call *call, enum exit_code code, const struct err *err);
+int out_usage(const struct call *call, const struct err *err);
+
+// Progress and hints on stderr; nothing with -q or --json.
+void out_note(const struct call *call, const char *fmt, ...) PRINTF_LIKE(2, 3);
+
+// Writes data to stdout; code, or EXIT_UNAVAILABLE when stdout can't take it.
+int out_data(const struct text *text, int code);
+
+// The width of stdout's terminal; 0 when it is none.
+int out_width(void);

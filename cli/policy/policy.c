@@ -1,0 +1,190 @@
+#include "cli/policy/policy.h"
+
+#include "cli/flags.h"
+#include "cli/out.h"
+#include "cli/table.h"
+#include "common/clock.h"
+#include "common/store/policy_store.h"
+
+#include <pwd.h>
+#include <unistd.h>
+
+#define OUTPUT_MAX (16 << 20)
+
+static void auto_policy(struct policy **policy)
+{
+    policy_unref(*policy);
+}
+#define AUTO_POLICY __attribute__((cleanup(auto_policy)))
+#define AUTO_DIAG __attribute__((cleanup(diag_fini)))
+
+static int no_files(const struct call *call)
+{
+    struct err err;
+    err_set(&err, ERR_INPUT, "no policy files: name them, or a host file by --config");
+    return out_usage(call, &err);
+}
+
+// The findings are the answer of a check, so they go to stdout.
+int policy_command_check(const struct call *call)
+{
+    AUTO_CONTEXT struct context context = {0};
+    AUTO_DIAG struct diag diag = {0};
+    AUTO_TEXT struct text out;
+    struct err err = {0};
+    int code = call->n_args > 0 ? EXIT_DONE : context_find(call, &context);
+    if (code != EXIT_DONE)
+        return code;
+    if (call->n_args == 0 && !context.host)
+        return no_files(call);
+    AUTO_POLICY struct policy *policy = policy_from_files(
+            context.host, call->args, call->n_args, call->values[FLAG_TEMPLATES], &diag, &err);
+    if (!policy && diag.errors == 0)
+        return out_fail(call, &err);
+    text_init(&out, OUTPUT_MAX);
+    if (call_has(call, FLAG_JSON))
+        diag_json(&diag, &out);
+    else
+        diag_print(&diag, &out);
+    out_note(call, "%zu errors, %zu warnings, %zu not active yet", diag.errors, diag.warnings,
+            diag.inactive);
+    return out_data(&out, policy ? EXIT_DONE : EXIT_INVALID);
+}
+
+static const char *author(void)
+{
+    const struct passwd *user = getpwuid(getuid());
+    return user ? user->pw_name : "";
+}
+
+static int apply(
+        const struct call *call, const struct context *context, const struct policy *policy)
+{
+    struct policy_stored stored = {0};
+    struct err err = {0};
+    const char *note = call_has(call, FLAG_NOTE) ? call->values[FLAG_NOTE] : "";
+    if (!policy_store_apply(context->database, policy, note, author(), &stored, &err))
+        return out_fail(call, &err);
+    AUTO_TEXT struct text out;
+    text_init(&out, OUTPUT_MAX);
+    if (call_has(call, FLAG_JSON))
+        text_fmt(&out, "{\"version\":%d,\"changed\":%s}\n", stored.version,
+                stored.is_new ? "true" : "false");
+    else
+        text_fmt(&out,
+                stored.is_new ? "applied version %d\n"
+                              : "nothing changed: version %d is the same\n",
+                stored.version);
+    if (stored.is_new)
+        out_note(call, "next: pawl policy show");
+    return out_data(&out, EXIT_DONE);
+}
+
+int policy_command_apply(const struct call *call)
+{
+    AUTO_CONTEXT struct context context = {0};
+    AUTO_DIAG struct diag diag = {0};
+    struct err err = {0};
+    int code = context_load(call, &context);
+    if (code != EXIT_DONE)
+        return code;
+    if (!context.host && call->n_args == 0)
+        return no_files(call);
+    AUTO_POLICY struct policy *policy = policy_from_files(
+            context.host, call->args, call->n_args, call->values[FLAG_TEMPLATES], &diag, &err);
+    if (!policy && diag.errors == 0)
+        return out_fail(call, &err);
+    if (!policy || (diag.n > 0 && !call_has(call, FLAG_JSON) && !call_has(call, FLAG_QUIET)))
+        code = context_findings(call, &diag, EXIT_INVALID);
+    return policy ? apply(call, &context, policy) : code;
+}
+
+static bool version_of(const struct call *call, int *ret_version, struct err *err)
+{
+    *ret_version = 0;
+    if (call->n_args == 0)
+        return true;
+    struct call one = *call;
+    one.values[FLAG_LIMIT] = call->args[0];
+    int64_t n = 0;
+    if (!flag_number(&one, FLAG_LIMIT, 1, INT32_MAX, &n, NULL))
+        return err_set(err, ERR_INPUT, "'%.60s' is not the number of a version", call->args[0]);
+    *ret_version = (int)n;
+    return true;
+}
+
+static void texts_json(const struct policy_text *texts, size_t n, struct text *out)
+{
+    static const struct column columns[] = {{"path", COLUMN_TEXT}, {"bytes", COLUMN_NUMBER}};
+    AUTO_TABLE struct table table;
+    table_init(&table, columns, ARRAY_LEN(columns));
+    for (size_t i = 0; i < n; i++) {
+        table_cell(&table, slice_of(texts[i].path));
+        table_cell_fmt(&table, "%zu", texts[i].len);
+    }
+    table_json_items(&table, out);
+}
+
+int policy_command_show(const struct call *call)
+{
+    AUTO_CONTEXT struct context context = {0};
+    AUTO_TEXT struct text out;
+    struct err err = {0};
+    int version = 0, code = context_load(call, &context);
+    if (code != EXIT_DONE)
+        return code;
+    if (!version_of(call, &version, &err))
+        return out_usage(call, &err);
+    AUTO_POLICY struct policy *policy = policy_store_load_from(
+            context.database, "pawl_operator", version, &policy_knowledge, &err);
+    if (!policy)
+        return out_fail(call, &err);
+    text_init(&out, OUTPUT_MAX);
+    if (!call_has(call, FLAG_JSON)) {
+        text_fmt(&out, "version %d  sha256 %s\n", policy->version, policy->sha256);
+        policy_describe(policy, &out);
+        return out_data(&out, EXIT_DONE);
+    }
+    text_fmt(&out, "{\"version\":%d,\"sha256\":\"%s\",\"files\":", policy->version, policy->sha256);
+    texts_json(policy->files, policy->n_files, &out);
+    text_str(&out, ",\"templates\":");
+    texts_json(policy->templates, policy->n_templates, &out);
+    text_str(&out, "}\n");
+    return out_data(&out, EXIT_DONE);
+}
+
+int policy_command_list(const struct call *call)
+{
+    static const struct column columns[] = {{"version", COLUMN_NUMBER}, {"applied_at", COLUMN_TEXT},
+            {"author", COLUMN_TEXT}, {"sha256", COLUMN_TEXT}, {"note", COLUMN_TEXT}};
+    AUTO_CONTEXT struct context context = {0};
+    AUTO_TABLE struct table table;
+    AUTO_TEXT struct text out;
+    struct err err = {0};
+    struct policy_version *rows = NULL;
+    size_t n = 0;
+    int64_t limit = 50;
+    table_init(&table, columns, ARRAY_LEN(columns));
+    text_init(&out, OUTPUT_MAX);
+    int code = context_load(call, &context);
+    if (code != EXIT_DONE)
+        return code;
+    if (!flag_number(call, FLAG_LIMIT, 1, 1000, &limit, &err))
+        return out_usage(call, &err);
+    if (!policy_store_list(context.database, &rows, &n, &err))
+        return out_fail(call, &err);
+    for (size_t i = 0; i < n && (int64_t)i < limit; i++) {
+        char at[32];
+        table_cell_fmt(&table, "%d", rows[i].version);
+        table_cell(&table, slice_of(clock_rfc3339(rows[i].applied_us, at)));
+        table_cell(&table, slice_of(rows[i].author));
+        table_cell(&table, slice_of(rows[i].sha256));
+        table_cell(&table, slice_of(rows[i].note));
+    }
+    policy_versions_free(rows, n);
+    if (call_has(call, FLAG_JSON))
+        table_json(&table, &out);
+    else
+        table_text(&table, out_width(), &out);
+    return out_data(&out, EXIT_DONE);
+}
