@@ -1,15 +1,13 @@
 // pg_probe.c: drives common/pg against a real server; tests/sql/test_pg.py starts it and disturbs
 // the server while it waits. Usage: pg_probe CONNINFO; exit 0 when every case held.
 #include <assert.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #include "common/clock.h"
-#include "common/pg/pg.h"
+#include "tests/sql/pg_probe.h"
 
-enum { INSERT, COUNT, DIVIDE, PIDS, ECHO_TEXTS, ECHO_INTS, SLEEP, DEFER, SCALARS, ECHO_BYTEAS };
 enum { ADMIN_TERMINATE, ADMIN_CANCEL, ADMIN_STATE };
 static const struct pg_stmt stmts[] = {
         {"insert", "INSERT INTO probe(id) VALUES($1::int4)"},
@@ -32,17 +30,9 @@ static const struct pg_stmt admin_stmts[] = {
                   "'')"},
 };
 
-static const char *conninfo;
-static int failures;
-static const char *current;
-
-#define CHECK(condition)                                                                           \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            printf("FAILED %s: line %d: %s\n", current, __LINE__, #condition);                     \
-            failures++;                                                                            \
-        }                                                                                          \
-    } while (0)
+const char *conninfo;
+int failures;
+const char *current;
 
 static struct pg *open_with(const struct pg_stmt *list, size_t n)
 {
@@ -61,7 +51,7 @@ static struct pg *open_with(const struct pg_stmt *list, size_t n)
     return pg;
 }
 
-static struct pg *open_probe(void)
+struct pg *open_probe(void)
 {
     return open_with(stmts, ARRAY_LEN(stmts));
 }
@@ -71,7 +61,7 @@ static struct pg *open_admin(void)
     return open_with(admin_stmts, ARRAY_LEN(admin_stmts));
 }
 
-static bool fly(struct pg *pg, int timeout_ms)
+bool fly(struct pg *pg, int timeout_ms)
 {
     struct err err = {0};
     bool ok = pg_fly(pg, clock_mono_ms() + timeout_ms, &err);
@@ -81,7 +71,7 @@ static bool fly(struct pg *pg, int timeout_ms)
     return ok;
 }
 
-static int64_t count(int id)
+int64_t count(int id)
 {
     struct pg *pg = open_probe();
     pg_add(pg, COUNT);
@@ -91,7 +81,7 @@ static int64_t count(int id)
     return n;
 }
 
-static int pid_of(struct pg *pg)
+int pid_of(struct pg *pg)
 {
     pg_add(pg, PIDS);
     return fly(pg, 5000) ? pg_int(pg, 0, 0, 0) : -1;
@@ -292,163 +282,6 @@ static void a_backend_killed_in_commit_is_unknown(void)
     CHECK(count(10) == 0);
 }
 
-static void a_flight_is_stepped_without_blocking(void)
-{
-    struct pg *pg = open_probe();
-    struct err err = {0};
-    pg_add(pg, SLEEP);
-    pg_p_double(pg, 0.3);
-    int64_t from_ms = clock_mono_ms();
-    CHECK(pg_launch(pg, &err) && pg_step(pg, &err) == PG_WAIT);
-    CHECK(clock_mono_ms() - from_ms < 200);
-    enum pg_progress progress = PG_WAIT;
-    int turns = 0;
-    while (progress == PG_WAIT && turns++ < 50) {
-        struct pollfd ready = {.fd = pg_fd(pg), .events = pg_events(pg)};
-        poll(&ready, 1, 1000);
-        progress = pg_step(pg, &err);
-    }
-    CHECK(progress == PG_DONE && turns < 10);
-    CHECK(pg_rows(pg, 0) == 1);
-    pg_close(pg);
-}
-
-static void a_large_flight_is_stepped_both_ways(void)
-{
-    // Larger than all socket buffers in both directions.
-    enum { BYTES = 20 << 20 };
-    AUTO_FREE unsigned char *bytes = xcalloc(1, BYTES);
-    bytes[BYTES - 1] = 7;
-    struct pg *pg = open_probe();
-    for (int i = 0; i < 2; i++) {
-        pg_add(pg, ECHO_BYTEAS);
-        pg_p_byteas(pg);
-        pg_e_bytes(pg, (struct slice){bytes, BYTES});
-    }
-    CHECK(fly(pg, 20000));
-    struct slice back = pg_array_bytes(pg, 1, 0, 0, 0);
-    CHECK(back.len == BYTES && back.ptr[BYTES - 1] == 7 && pg_int(pg, 1, 0, 1) == BYTES);
-    for (int i = 0; i < 4; i++) {
-        pg_add(pg, ECHO_BYTEAS);
-        pg_p_byteas(pg);
-        pg_e_bytes(pg, (struct slice){bytes, BYTES});
-    }
-    CHECK(!fly(pg, 20000)); // 80 MiB
-    CHECK(pg_alive(pg) && pid_of(pg) > 0);
-    pg_close(pg);
-}
-
-static void arrays_keep_null_and_empty(void)
-{
-    struct pg *pg = open_probe();
-    pg_add(pg, ECHO_TEXTS);
-    pg_p_texts(pg);
-    pg_e_bytes(pg, SLICE("one"));
-    pg_e_null(pg);
-    pg_e_bytes(pg, SLICE(""));
-    pg_e_bytes(pg, SLICE("vier"));
-    pg_add(pg, ECHO_TEXTS);
-    pg_p_texts(pg);
-    pg_add(pg, ECHO_TEXTS);
-    pg_p_null(pg);
-    CHECK(fly(pg, 5000));
-    CHECK(pg_array_len(pg, 0, 0, 0) == 4 && pg_int(pg, 0, 0, 1) == 4);
-    CHECK(slice_eq(pg_array_bytes(pg, 0, 0, 0, 3), SLICE("vier")));
-    CHECK(pg_array_bytes(pg, 0, 0, 0, 1).ptr == NULL);
-    CHECK(pg_array_bytes(pg, 0, 0, 0, 2).ptr && pg_array_bytes(pg, 0, 0, 0, 2).len == 0);
-    CHECK(slice_eq(pg_array_bytes(pg, 0, 0, 0, 0), SLICE("one")));
-    CHECK(pg_array_len(pg, 1, 0, 0) == 0 && pg_int(pg, 1, 0, 1) == 0 && !pg_bool(pg, 1, 0, 2));
-    CHECK(pg_null(pg, 2, 0, 0) && pg_array_len(pg, 2, 0, 0) == 0 && pg_bool(pg, 2, 0, 2));
-    pg_close(pg);
-}
-
-static void ten_thousand_elements_arrive(void)
-{
-    enum { N = 10000 };
-    struct pg *pg = open_probe();
-    pg_add(pg, ECHO_INTS);
-    pg_p_ints(pg);
-    for (int i = 0; i < N; i++)
-        pg_e_int(pg, i - 10);
-    CHECK(fly(pg, 5000));
-    CHECK(pg_array_len(pg, 0, 0, 0) == N);
-    int64_t sum = 0;
-    for (size_t i = 0; i < N; i++)
-        sum += pg_array_big(pg, 0, 0, 0, i);
-    CHECK(sum == pg_big(pg, 0, 0, 1) && sum == (int64_t)N * (N - 1) / 2 - 10 * N);
-    pg_close(pg);
-}
-
-static void scalars_go_both_ways(void)
-{
-    struct pg *pg = open_probe();
-    struct key key = key_derive(&SLICE("probe"), 1);
-    pg_add(pg, SCALARS);
-    pg_p_big(pg, INT64_MIN);
-    pg_p_bool(pg, true);
-    pg_p_double(pg, -2.5);
-    pg_p_text(pg, SLICE(""));
-    pg_p_bytea(pg, (struct slice){(const unsigned char *)"a\0b", 3});
-    pg_p_uuid(pg, key);
-    pg_p_null(pg);
-    pg_p_uuids(pg);
-    pg_e_uuid(pg, key);
-    pg_p_bools(pg);
-    pg_e_bool(pg, true);
-    pg_p_doubles(pg);
-    pg_e_double(pg, 1.5);
-    pg_p_bigs(pg);
-    pg_e_big(pg, -1);
-    CHECK(fly(pg, 5000));
-    CHECK(pg_big(pg, 0, 0, 0) == INT64_MIN && pg_bool(pg, 0, 0, 1));
-    double double_back = pg_double(pg, 0, 0, 2);
-    CHECK(double_back < -2.4 && double_back > -2.6);
-    CHECK(!pg_null(pg, 0, 0, 3) && pg_bytes(pg, 0, 0, 3).len == 0);
-    CHECK(pg_bytes(pg, 0, 0, 4).len == 3 && memcmp(pg_bytes(pg, 0, 0, 4).ptr, "a\0b", 3) == 0);
-    struct key back = pg_uuid(pg, 0, 0, 5);
-    CHECK(memcmp(&back, &key, sizeof key) == 0);
-    CHECK(pg_null(pg, 0, 0, 6) && pg_int(pg, 0, 0, 6) == 0);
-    CHECK(pg_array_bytes(pg, 0, 0, 7, 0).len == KEY_BYTES && pg_array_len(pg, 0, 0, 8) == 1);
-    CHECK(pg_array_big(pg, 0, 0, 10, 0) == -1);
-    pg_close(pg);
-}
-
-static void a_script_names_the_line_of_its_error(void)
-{
-    struct pg *pg = open_probe();
-    struct err err = {0};
-    CHECK(!pg_script(pg, "SELECT 1; -- \xc3\xa9\nSELECT 2;\nSELEC 3;", &err));
-    CHECK(strncmp(err.msg, "line 3: ", 8) == 0 && strcmp(pg_sqlstate(pg), "42601") == 0);
-    CHECK(pg_script(pg, "BEGIN; INSERT INTO probe VALUES(30); SELECT 1", &err));
-    CHECK(!pg_script(pg, "INSERT INTO probe VALUES(30)", &err) && pg_rollback(pg));
-    CHECK(pid_of(pg) > 0 && count(30) == 0);
-    pg_close(pg);
-}
-
-static void a_missing_table_is_fatal_at_connect(void)
-{
-    struct err err = {0};
-    const struct pg_stmt bad[] = {{"bad_table", "SELECT 1 FROM no_such_table"}};
-    struct pg_options options = {.conninfo = conninfo, .stmts = bad, .n_stmts = 1};
-    CHECK(pg_connect(&options, &err) == NULL);
-    CHECK(err.kind == ERR_FATAL && strstr(err.msg, "bad_table"));
-}
-
-static void the_second_host_is_tried(void)
-{
-    struct err err = {0};
-    AUTO_FREE char *list = xcalloc(1, 1000);
-    const char *host = strstr(conninfo, "host=");
-    snprintf(list, 1000, "host=127.0.0.1,%.*s port=1,5432 dbname=pawl user=pawl",
-            (int)strcspn(host + 5, " "), host + 5);
-    struct pg_options options = {.conninfo = list, .connect_timeout_ms = 4000};
-    struct pg *pg = pg_connect(&options, &err);
-    CHECK(pg != NULL);
-    pg_close(pg);
-    options.conninfo = "host=127.0.0.1 port=1 dbname=pawl";
-    CHECK(pg_connect(&options, &err) == NULL && err.kind == ERR_TEMP);
-}
-
 // Needs synchronous_standby_names to name a standby that is not there: the commit waits for ever.
 static void a_cancelled_wait_for_the_standby_is_not_committed(void)
 {
@@ -481,34 +314,6 @@ static void a_terminated_wait_for_the_standby_is_unknown(void)
     CHECK(land(pg, &err) == PG_FAILED);
     CHECK(!pg_committed(pg) && pg_commit_unknown(pg) && !pg_alive(pg));
     pg_close(pg);
-}
-
-static void durability_off_is_refused(const char *setting)
-{
-    struct err err = {0};
-    struct pg_options options = {.conninfo = conninfo, .demand_durable = true};
-    struct pg *pg = pg_connect(&options, &err);
-    CHECK(pg == NULL && err.kind == ERR_FATAL && strstr(err.msg, setting));
-    pg_close(pg);
-}
-
-static void durability_on_is_taken(void)
-{
-    struct err err = {0};
-    struct pg_options options = {.conninfo = conninfo, .demand_durable = true};
-    struct pg *pg = pg_connect(&options, &err);
-    CHECK(pg != NULL);
-    pg_close(pg);
-}
-
-static void a_stopped_server_ends_connect_at_the_deadline(void)
-{
-    struct err err = {0};
-    struct pg_options options = {.conninfo = conninfo, .connect_timeout_ms = 800};
-    int64_t from_ms = clock_mono_ms();
-    CHECK(pg_connect(&options, &err) == NULL && err.kind == ERR_TEMP);
-    int64_t took_ms = clock_mono_ms() - from_ms;
-    CHECK(took_ms >= 790 && took_ms < 1500);
 }
 
 #define CASE(name)                                                                                 \
@@ -544,6 +349,10 @@ static const struct {
                   CASE(a_cancelled_wait_for_the_standby_is_not_committed),
                   CASE(a_terminated_wait_for_the_standby_is_unknown),
 },
+  swallow_cases[] =
+          {
+                  CASE(a_host_that_swallows_all_does_not_use_up_the_time),
+},
   stopped_cases[] = {
           CASE(a_stopped_server_ends_connect_at_the_deadline),
 };
@@ -554,7 +363,7 @@ static const struct {
         (cases)[i].run();                                                                          \
     }
 
-// pg_probe CONNINFO plain | standby | stopped | refuse SETTING
+// pg_probe CONNINFO plain | standby | stopped | swallow | refuse SETTING
 int main(int argc, char **argv)
 {
     assert(argc >= 3);
@@ -565,6 +374,8 @@ int main(int argc, char **argv)
         RUN_ALL(plain_cases)
     else if (strcmp(argv[2], "standby") == 0)
         RUN_ALL(standby_cases)
+    else if (strcmp(argv[2], "swallow") == 0)
+        RUN_ALL(swallow_cases)
     else if (strcmp(argv[2], "stopped") == 0)
         RUN_ALL(stopped_cases)
     else if (argc == 4)

@@ -1,5 +1,6 @@
 """common/pg against a real server: the cases are in pg_probe.c; here the server is disturbed."""
 import os
+import socket
 import subprocess
 import sys
 
@@ -17,8 +18,8 @@ def cluster_with_tables(t, **options):
     return cluster
 
 
-def probe(cluster, *args):
-    done = subprocess.run([PROBE, cluster.dsn(), *args], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+def probe(cluster, *args, dsn=None):
+    done = subprocess.run([PROBE, dsn or cluster.dsn(), *args], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           text=True, timeout=100, check=False)
     check(done.returncode == 0, f"pg_probe {' '.join(args)} ended with {done.returncode}:\n{done.stdout}")
     return done.stdout
@@ -39,6 +40,14 @@ def test_a_stopped_server_ends_connect_at_the_deadline(t):
     cluster.freeze()
     probe(cluster, "stopped")
     cluster.thaw()
+
+
+def test_a_host_that_swallows_all_does_not_use_up_the_time(t):
+    cluster, folder = cluster_with_tables(t), scratch("pawl-hole-")
+    with socket.socket(socket.AF_UNIX) as hole:
+        hole.bind(os.path.join(folder, ".s.PGSQL.5432"))
+        hole.listen(5)
+        probe(cluster, "swallow", dsn=f"host={folder},{cluster.dir} port=5432 dbname=pawl user=pawl")
 
 
 def test_settings_that_lose_acknowledged_events_are_refused(t):
