@@ -24,14 +24,24 @@ static void decide_tls(
     provider->starttls = !url->implicit_tls && !provider->plain;
 }
 
+// The URL may carry a password by mistake, so it is not repeated.
+static void refuse_url(
+        const struct making *making, const struct provider *provider, const char *why)
+{
+    AUTO_TEXT struct text text;
+    text_init(&text, DIAG_TEXT_MAX);
+    text_fmt(&text, "url: %s", why);
+    yaml_diag_secret(
+            making->diag, schema_where(making->load, &provider->url), "smtp-url", text_cstr(&text));
+}
+
 static void check_smtp(const struct making *making, struct provider *provider)
 {
     provider->driver = DRIVER_SMTP;
     struct value_smtp_url url;
     const char *why = NULL;
     if (provider->url && !value_smtp_url(slice_of(provider->url), &url, &why))
-        // The URL may carry a password by mistake, so it is not repeated.
-        SAY(DIAG_ERROR, &provider->url, NULL, "smtp-url", "url: %s", why);
+        refuse_url(making, provider, why);
     else if (provider->url)
         decide_tls(making, provider, &url);
     if (provider->user && !provider->password.credential)

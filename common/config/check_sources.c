@@ -70,7 +70,8 @@ static void check_gap(const struct making *making, const struct source *source, 
 
 static void check_secrets(const struct making *making, const struct source *source)
 {
-    if (source->n_secrets == 0)
+    const struct yaml_node *list = schema_where(making->load, &source->secrets);
+    if (source->n_secrets == 0 && (!list || list->kind == YAML_LIST))
         SAY(DIAG_ERROR, &source->secrets, &source->name, "no-secret", "source '%s' has no secret",
                 source->name);
     for (size_t i = 0; i < source->n_secrets; i++) {
@@ -165,16 +166,17 @@ static void check_scheme(const struct making *making, struct source *source)
 
 static void check_rule(const struct making *making, const struct event_rule *rule)
 {
-    bool moves = rule->by || schema_where(making->load, &rule->to);
+    bool moves = rule->by || rule->n_map || schema_where(making->load, &rule->to);
     bool notifies = schema_where(making->load, &rule->notify) != NULL;
     if (!moves && !notifies)
         SAY(DIAG_ERROR, &rule->type, NULL, "event-rule",
                 "event '%s' has neither 'to' nor 'notify': leave it out to store it unmapped",
                 rule->type);
-    if (moves && !rule->order)
+    bool of_order = schema_where(making->load, &rule->order) != NULL;
+    if (moves && !of_order)
         SAY(DIAG_ERROR, rule->by ? (const void *)&rule->by : &rule->to, &rule->type, "event-rule",
                 "'to' needs 'order', which says where the order's id is");
-    if (!moves && rule->order && notifies)
+    if (!moves && of_order && notifies)
         SAY(DIAG_ERROR, &rule->order, NULL, "event-rule",
                 "'order' without 'to' means nothing: an event that only notifies needs no order");
     if (!moves && rule->sequence)
@@ -198,6 +200,10 @@ static void check_horizon(const struct making *making, const struct source *sour
 
 static void check_source(const struct making *making, struct source *source)
 {
+    bool is_map =
+            source->n_secrets || source->n_events || schema_where(making->load, &source->scheme);
+    if (!is_map)
+        return; // told already
     check_scheme(making, source);
     check_custom(making, source);
     check_secrets(making, source);
@@ -206,7 +212,7 @@ static void check_source(const struct making *making, struct source *source)
         if (source->events[i].type)
             check_rule(making, &source->events[i]);
     }
-    if (source->n_events == 0 && !source->receipts)
+    if (source->n_events == 0 && !schema_where(making->load, &source->receipts))
         SAY(DIAG_WARNING, &source->events, &source->name, "no-events",
                 "source '%s' has no events: all it sends is stored and moves nothing",
                 source->name);

@@ -167,7 +167,8 @@ void policy_check_templates(const struct making *making)
 {
     const struct policy *policy = &making->made->policy;
     for (size_t i = 0; i < policy->n_templates; i++) {
-        check_belongs(making, &policy->templates[i]);
+        if (making->diag->errors == making->errors_before) // else who knows what is meant
+            check_belongs(making, &policy->templates[i]);
         check_syntax(making, &policy->templates[i]);
     }
     // A policy can be looked at without its texts, but it is told.

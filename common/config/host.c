@@ -38,19 +38,20 @@ static bool has_keyword(const char *conninfo, const char *keyword)
     return false;
 }
 
-static void check_database(const struct host_config *config, const struct schema_load *load)
+static void check_database(
+        const struct host_config *config, const struct schema_load *load, struct diag *diag)
 {
     const char *database = config->database;
     if (!database)
         return;
     const char *scheme = strstr(database, "://");
-    bool login = scheme && strchr(scheme, '@');
-    const void *const at[2] = {&config->database, NULL};
+    bool login = scheme && strchr(scheme, '@'); // user, perhaps with a password
+    const struct yaml_node *node = schema_where(load, &config->database);
     if (login || has_keyword(database, "user"))
-        schema_diag(load, DIAG_ERROR, at, "database-user",
+        yaml_diag_secret(diag, node, "database-user",
                 "database: no user here, each process logs in as its own role");
     if (has_keyword(database, "password"))
-        schema_diag(load, DIAG_ERROR, at, "database-password",
+        yaml_diag_secret(diag, node, "database-password",
                 "database: no password here, use peer or certificate login or a passfile");
 }
 
@@ -81,11 +82,10 @@ static void fill(struct host_config *config, const struct yaml_doc *doc, struct 
 {
     struct schema_load *load = schema_load_new(diag);
     schema_load(load, &host_schema, config, &doc->root, &doc->root);
-    if (diag->errors == 0) {
-        check_lease(config, load);
+    check_lease(config, load);
+    if (config->templates)
         make_absolute(config->dir, &config->templates);
-    }
-    check_database(config, load);
+    check_database(config, load, diag);
     check_admin(config, load);
     const char *systemd = getenv("CREDENTIALS_DIRECTORY");
     if (!config->credentials && systemd)

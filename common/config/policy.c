@@ -83,7 +83,7 @@ static void check_all(const struct making *making)
 }
 
 static void fill(struct policy_made *made, const struct policy_known *known,
-        const struct policy_merge *merge, struct diag *diag)
+        const struct policy_merge *merge, struct diag *diag, size_t before)
 {
     static const struct policy_known nothing;
     struct schema_load *load = schema_load_new(diag);
@@ -94,14 +94,14 @@ static void fill(struct policy_made *made, const struct policy_known *known,
         made->policy.channels[kind].configured =
                 channels && yaml_get(channels, channel_names[kind], NULL);
     }
-    check_all(&(struct making){made, load, known ? known : &nothing, diag});
+    check_all(&(struct making){made, load, known ? known : &nothing, diag, before});
     schema_load_free(load);
 }
 
 // Reads every file; a check over all of them makes sense only when every one could be read.
 static void read_all(struct policy_made *made, const struct policy_known *known, struct diag *diag)
 {
-    size_t n = made->policy.n_files, unread = 0;
+    size_t n = made->policy.n_files, unread = 0, before = diag->errors;
     AUTO_FREE struct yaml_doc **docs = xcalloc(n, sizeof(struct yaml_doc *));
     for (size_t i = 0; i < n; i++) {
         const struct policy_text *file = &made->policy.files[i];
@@ -114,7 +114,7 @@ static void read_all(struct policy_made *made, const struct policy_known *known,
     if (n == 0)
         diag_file(diag, DIAG_ERROR, NULL, "no-files", "there are no policy files");
     else if (unread == 0)
-        fill(made, known, &merge, diag);
+        fill(made, known, &merge, diag, before);
     policy_merge_fini(&merge);
     for (size_t i = 0; i < n; i++)
         yaml_doc_free(docs[i]);

@@ -110,7 +110,8 @@ static void allow_skip(const struct making *making, const struct skip_rule *rule
     }
     for (int from = to - 2; on_path && from >= 0 && missed[from + 1]; from--)
         flow->may[(size_t)from * flow->n_states + (size_t)to] = true;
-    for (size_t i = 0; i < rule->n_missed && on_path; i++) {
+    bool sound = making->diag->errors == making->errors_before;
+    for (size_t i = 0; i < rule->n_missed && on_path && sound; i++) {
         int state = policy_state_index(&making->made->policy, rule->missed[i]);
         bool used = state > 0 && state < to &&
                     flow->may[(size_t)(state - 1) * flow->n_states + (size_t)to];
@@ -130,7 +131,8 @@ static void mark_create(const struct making *making)
         if (state >= 0)
             made->policy.flow.states[state].create = true;
     }
-    if (made->policy.flow.n_states && made->n_create == 0)
+    bool said = schema_where(making->load, &made->create) != NULL;
+    if (made->policy.flow.n_states && made->n_create == 0 && !said)
         schema_diag(making->load, DIAG_WARNING, AT_SLOT(&made->path, NULL), "no-create",
                 "orders.create names no state: no order can ever begin");
 }
@@ -155,17 +157,28 @@ static void resolve(const struct making *making, const struct schema_ref *ref)
     policy_report_unknown(making, ref->slot, "message", ref->node->text, near.best);
 }
 
+// A path that is written and empty was told; that no state is known then need not be told as well.
+static bool path_is_missing(const struct making *making)
+{
+    return making->made->policy.flow.n_path == 0 &&
+           schema_where(making->load, &making->made->path) != NULL;
+}
+
 void policy_make_flow(const struct making *making)
 {
     struct policy_made *made = making->made;
     make_states(making);
-    for (size_t i = 0; i < made->n_aside; i++)
+    bool missing = path_is_missing(making);
+    for (size_t i = 0; i < made->n_aside && !missing; i++)
         allow_aside(making, &made->aside[i]);
-    for (size_t i = 0; i < made->n_skip; i++)
+    for (size_t i = 0; i < made->n_skip && !missing; i++)
         allow_skip(making, &made->skip[i]);
-    mark_create(making);
+    if (!missing)
+        mark_create(making);
     size_t n = 0;
     const struct schema_ref *refs = schema_refs(making->load, &n);
-    for (size_t i = 0; i < n; i++)
-        resolve(making, &refs[i]);
+    for (size_t i = 0; i < n; i++) {
+        if (!missing || refs[i].kind == REF_MESSAGE)
+            resolve(making, &refs[i]);
+    }
 }

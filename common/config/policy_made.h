@@ -37,6 +37,7 @@ struct making {
     struct schema_load *load;
     const struct policy_known *known;
     struct diag *diag;
+    size_t errors_before; // of the diag, before the first file was read
 };
 
 // Where a finding belongs: the slot it is about, else the one beside it.

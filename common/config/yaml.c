@@ -14,6 +14,16 @@ struct reader {
     bool ended; // a refusal after which reading makes no sense
 };
 
+static void add_at(struct diag *diag, const struct yaml_node *node, const struct diag_row *said)
+{
+    struct diag_row row = *said;
+    row.file = node->doc->file;
+    row.line = node->line;
+    row.column = node->column;
+    row.span = node->span;
+    diag_add(diag, &row);
+}
+
 void yaml_diag(struct diag *diag, enum diag_level level, const struct yaml_node *node,
         const char *code, const char *fmt, ...)
 {
@@ -24,14 +34,18 @@ void yaml_diag(struct diag *diag, enum diag_level level, const struct yaml_node 
     va_end(args);
     AUTO_FREE char *line = yaml_source_line(node->doc, node->line);
     AUTO_FREE char *held_code = xstrdup(code);
-    diag_add(diag, &(struct diag_row){.level = level,
-                           .file = node->doc->file,
-                           .line = node->line,
-                           .column = node->column,
-                           .span = node->span,
-                           .text = text,
-                           .code = held_code,
-                           .source_line = line});
+    add_at(diag, node,
+            &(struct diag_row){
+                    .level = level, .text = text, .code = held_code, .source_line = line});
+}
+
+void yaml_diag_secret(
+        struct diag *diag, const struct yaml_node *node, const char *code, const char *text)
+{
+    AUTO_FREE char *held_text = xstrdup(text);
+    AUTO_FREE char *held_code = xstrdup(code);
+    add_at(diag, node,
+            &(struct diag_row){.level = DIAG_ERROR, .text = held_text, .code = held_code});
 }
 
 static bool refuse(

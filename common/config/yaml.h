@@ -56,6 +56,10 @@ const struct yaml_node *yaml_get(
 void yaml_diag(struct diag *diag, enum diag_level level, const struct yaml_node *node,
         const char *code, const char *fmt, ...) PRINTF_LIKE(5, 6);
 
+// An error at a node whose line may hold a secret: the line is not shown.
+void yaml_diag_secret(
+        struct diag *diag, const struct yaml_node *node, const char *code, const char *text);
+
 // A scalar's text for messages: one line, cut after 60 bytes.
 struct yaml_shown {
     char text[68];

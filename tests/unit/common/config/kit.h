@@ -1,0 +1,99 @@
+// kit.h: what the configuration's tests share: the vectors' folder, files, and a program's
+// knowledge.
+#pragma once
+#include "common/config/file.h"
+#include "common/config/policy.h"
+#include "common/template/template.h"
+#include "tests/test.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+static inline char *kit_path(const char *name)
+{
+    const char *root = getenv("PAWL_ROOT");
+    AUTO_FREE char *vectors = path_join(root ? root : ".", "tests/vectors/config");
+    return path_join(vectors, name);
+}
+
+static inline char *kit_read(const char *name)
+{
+    AUTO_FREE char *path = kit_path(name);
+    char *bytes = NULL;
+    size_t len = 0;
+    struct err err = {0};
+    if (!file_read(path, 1 << 20, &bytes, &len, &err))
+        fail_msg("%s", err.msg);
+    return bytes;
+}
+
+static inline bool kit_scheme(const char *name, bool *ret_active)
+{
+    *ret_active = !strcmp(name, "stripe") || !strcmp(name, "custom") || !strcmp(name, "app");
+    return *ret_active || !strcmp(name, "twilio") || !strcmp(name, "easypost");
+}
+
+static inline bool kit_template_ok(const char *src, size_t len, struct err *err)
+{
+    struct template *t = template_new("t", (struct slice){(const unsigned char *)src, len}, err);
+    template_free(t);
+    return t != NULL;
+}
+
+static inline int64_t kit_horizon_s(const char *scheme)
+{
+    return strcmp(scheme, "stripe") == 0 ? 3 * 86400 : 0;
+}
+
+static const struct policy_known kit_known = {
+        .scheme = kit_scheme, .template_ok = kit_template_ok, .horizon_s = kit_horizon_s};
+
+static inline struct policy_text kit_text(const char *path, const char *body, size_t len)
+{
+    return (struct policy_text){.path = xstrdup(path),
+            .body = slice_dup((struct slice){(const unsigned char *)body, len}),
+            .len = len};
+}
+
+// The templates of the good policy.
+static inline struct policy_text *kit_templates(size_t *ret_n)
+{
+    static const char *const rows[][2] = {{"receipt/email.en.subject.mustache", "Thanks"},
+            {"receipt/email.en.text.mustache", "Hello {{name}}"},
+            {"login-code/email.en.subject.mustache", "Code"},
+            {"login-code/email.en.html.mustache", "<p>{{code}}</p>"}};
+    struct policy_text *texts = xcalloc(ARRAY_LEN(rows), sizeof *texts);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        texts[i] = kit_text(rows[i][0], rows[i][1], strlen(rows[i][1]));
+    *ret_n = ARRAY_LEN(rows);
+    return texts;
+}
+
+// A policy of one text and the good templates; NULL when there were errors.
+static inline struct policy *kit_policy(const char *body, struct diag *diag)
+{
+    size_t n = 0;
+    struct policy_text *templates = kit_templates(&n),
+                       file = kit_text("f.yaml", body, strlen(body));
+    struct policy *policy = policy_new(&file, 1, templates, n, &kit_known, diag);
+    policy_texts_free(templates, n);
+    free(file.path);
+    free(file.body);
+    return policy;
+}
+
+static inline void kit_show(const struct diag *diag)
+{
+    AUTO_TEXT struct text out = {.max = 1 << 20};
+    diag_print(diag, &out);
+    print_error("%s", text_cstr(&out));
+}
+
+static inline const struct diag_row *kit_find(const struct diag *diag, const char *code)
+{
+    for (size_t i = 0; i < diag->n; i++) {
+        if (strcmp(diag->rows[i].code, code) == 0)
+            return &diag->rows[i];
+    }
+    return NULL;
+}
