@@ -25,6 +25,11 @@ static enum rules rules(void *user, int version)
     return broken ? RULES_BROKEN : RULES_MISSING;
 }
 
+static bool current(void *user, int version)
+{
+    return !loop_db_outdated(user, version);
+}
+
 static bool render(void *user, struct delivery *delivery, int64_t now_us, struct err *err)
 {
     struct loop *loop = user;
@@ -40,7 +45,7 @@ static bool render(void *user, struct delivery *delivery, int64_t now_us, struct
 static void granted(void *user, struct delivery *list)
 {
     struct loop *loop = user;
-    wire_start(&loop->wire, list, loop->stopping);
+    wire_start(&loop->wire, list, atomic_load(&loop->stop_asked));
 }
 
 static void doubtful(void *user, struct delivery *list)
@@ -102,6 +107,7 @@ struct loop *loop_new(const struct loop_options *options, struct err *err)
     loop->claimer = claimer_new(&(struct claimer_options){.leases = &loop->leases,
             .channel = CHANNEL_EMAIL,
             .rules = rules,
+            .current = current,
             .render = render,
             .granted = granted,
             .doubtful = doubtful,

@@ -78,6 +78,12 @@ static bool wants_refresh(const struct loop *loop)
     return !sender || seen > sender->version;
 }
 
+bool loop_db_outdated(const struct loop *loop, int version)
+{
+    const struct policy *sender = policies_sender(loop->policies);
+    return (!sender || version > sender->version) && clock_mono_ms() >= loop->refresh_ms;
+}
+
 static void refresh(struct loop *loop)
 {
     int64_t now = clock_mono_ms();
@@ -87,6 +93,7 @@ static void refresh(struct loop *loop)
     loop->refresh_ms = now + REFRESH_AGAIN_MS;
     struct err err = {0};
     if (policies_refresh(loop->policies, loop->pg, &err)) {
+        loop->refresh_ms = 0;
         atomic_store(&loop->has_sender, true);
         return;
     }
@@ -157,8 +164,9 @@ static bool choose(struct loop *loop, int64_t now)
 static void after_claim(struct loop *loop)
 {
     int64_t now = clock_mono_ms(), poll_ms = loop->options.poll_ms;
-    if (claimer_missing(loop->claimer)) {
+    if (claimer_missing(loop->claimer))
         load_missing(loop);
+    if (claimer_missing(loop->claimer) || claimer_outdated(loop->claimer)) {
         loop->claim_ms = now;
         return;
     }

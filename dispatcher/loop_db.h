@@ -45,5 +45,8 @@ struct loop {
 // Goes on with the work that is open, or begins the next; connects when there is no connection.
 void loop_db_turn(struct loop *loop);
 
+// The active version is newer than the sender, and loading it did not just fail.
+bool loop_db_outdated(const struct loop *loop, int version);
+
 // When it wants its next turn (clock_mono_ms) even if nothing happens.
 int64_t loop_db_next_ms(const struct loop *loop);

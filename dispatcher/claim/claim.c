@@ -19,6 +19,7 @@ struct claimer {
     struct lanes lanes;
     enum phase phase;
     int asked, took, seen_version, missing;
+    bool outdated;
     struct member members[CLAIM_MAX];
     size_t n;
     size_t content_bytes;
@@ -56,6 +57,7 @@ void claimer_ask(struct claimer *c, int n)
     c->asked = n < CLAIM_MAX ? n : CLAIM_MAX;
     c->took = 0;
     c->missing = 0;
+    c->outdated = false;
 }
 
 int claimer_took(const struct claimer *c)
@@ -76,6 +78,11 @@ int claimer_seen_version(const struct claimer *c)
 int claimer_missing(const struct claimer *c)
 {
     return c->missing;
+}
+
+bool claimer_outdated(const struct claimer *c)
+{
+    return c->outdated;
 }
 
 static enum work start(void *self, struct pg *pg, struct err *err)
@@ -210,8 +217,9 @@ static enum work taken(struct claimer *c, struct pg *pg, struct err *err)
     if (rows == 0)
         return commit_nothing(c, pg, err);
     FAULT_STEP(claim_after_take);
-    c->missing = missing_version(c, pg);
-    if (c->missing)
+    c->outdated = !c->options.current(c->options.user, c->seen_version);
+    c->missing = c->outdated ? 0 : missing_version(c, pg);
+    if (c->outdated || c->missing)
         return pg_rollback(pg) ? WORK_DONE : WORK_FAILED;
     leases_clock_seen(c->options.leases, member_row_now_us(pg, CALL_TAKE, 0));
     c->took = rows;

@@ -25,6 +25,9 @@ struct claimer_options {
     struct leases *leases;
     enum channel_kind channel;
     enum rules (*rules)(void *user, int version);
+    // Is this the active version that sends? False: the claim rolls back (claimer_outdated) so that
+    // nothing leaves by a policy that was replaced before this claim.
+    bool (*current)(void *user, int version);
     // Fills delivery->content from its address, once, type, policy and data. False + err: the
     // delivery ends as dead with that reason.
     bool (*render)(void *user, struct delivery *delivery, int64_t now_us, struct err *err);
@@ -48,3 +51,4 @@ int claimer_took(const struct claimer *claimer);
 bool claimer_full(const struct claimer *claimer);
 int claimer_seen_version(const struct claimer *claimer);
 int claimer_missing(const struct claimer *claimer);
+bool claimer_outdated(const struct claimer *claimer);
