@@ -1,0 +1,156 @@
+#include "dispatcher/record/decide.h"
+#include "tests/test.h"
+
+#define S ((int64_t)1000000) // a second in database time
+#define NOW (1000 * S)
+
+static int64_t ladder[] = {10000, 60000, 600000};
+
+static const struct message spec = {
+        .wait_ms = ladder, .n_wait = 3, .jitter_percent = 0, .retry_for_s = 3600};
+
+// Every outcome under both orders, with and without time left, and after an unknown try.
+static const struct row {
+    const char *name;
+    enum delivery_order order;
+    enum attempt_outcome outcome;
+    enum failure_level level;
+    int tries, earlier_unknown;
+    int64_t retry_left_s, expires_left_s; // 0 = no bound in the row; negative = past
+    int64_t retry_after_ms;
+    enum delivery_state state;
+    int64_t wait_ms; // -1 = not again
+    bool unknown_spent;
+} rows[] = {
+        {"accepted ends it", AT_MOST_ONCE, ATTEMPT_ACCEPTED, LEVEL_MESSAGE, 1, 0, 600, 0, 0,
+                DELIVERY_ACCEPTED, -1, false},
+        {"accepted after an unknown try is accepted", AT_LEAST_ONCE, ATTEMPT_ACCEPTED,
+                LEVEL_MESSAGE, 2, 1, -5, -5, 0, DELIVERY_ACCEPTED, -1, false},
+        {"a refused message ends it", AT_LEAST_ONCE, ATTEMPT_REFUSED, LEVEL_MESSAGE, 1, 0, 600, 0,
+                0, DELIVERY_REFUSED, -1, false},
+        {"a refused address ends it", AT_MOST_ONCE, ATTEMPT_REFUSED, LEVEL_ADDRESS, 1, 0, 600, 0, 0,
+                DELIVERY_REFUSED, -1, false},
+        {"a provider that refuses us says nothing of the message", AT_MOST_ONCE, ATTEMPT_REFUSED,
+                LEVEL_PROVIDER, 1, 0, 600, 0, 0, DELIVERY_DUE, 10000, false},
+        {"retry waits the first rung", AT_LEAST_ONCE, ATTEMPT_RETRY, LEVEL_MESSAGE, 1, 0, 600, 0, 0,
+                DELIVERY_DUE, 10000, false},
+        {"what was surely not taken is tried again at most once too", AT_MOST_ONCE, ATTEMPT_RETRY,
+                LEVEL_MESSAGE, 2, 0, 600, 0, 0, DELIVERY_DUE, 60000, false},
+        {"the last rung repeats", AT_LEAST_ONCE, ATTEMPT_RETRY, LEVEL_MESSAGE, 9, 0, 6000, 0, 0,
+                DELIVERY_DUE, 600000, false},
+        {"the peer's wish lengthens the wait", AT_LEAST_ONCE, ATTEMPT_RETRY, LEVEL_MESSAGE, 1, 0,
+                600, 0, 30000, DELIVERY_DUE, 30000, false},
+        {"the peer's wish never shortens it", AT_LEAST_ONCE, ATTEMPT_RETRY, LEVEL_MESSAGE, 1, 0,
+                600, 0, 5, DELIVERY_DUE, 10000, false},
+        {"retries ran out", AT_LEAST_ONCE, ATTEMPT_RETRY, LEVEL_MESSAGE, 1, 0, 5, 0, 0,
+                DELIVERY_DEAD, -1, false},
+        {"retries ran out long ago", AT_MOST_ONCE, ATTEMPT_RETRY, LEVEL_MESSAGE, 1, 0, -5, 0, 0,
+                DELIVERY_DEAD, -1, false},
+        {"retries ran out after an unknown try", AT_LEAST_ONCE, ATTEMPT_RETRY, LEVEL_MESSAGE, 2, 1,
+                5, 0, 0, DELIVERY_UNKNOWN, -1, false},
+        {"a provider's failure gets a last try before the end", AT_LEAST_ONCE, ATTEMPT_RETRY,
+                LEVEL_PROVIDER, 1, 0, 5, 0, 0, DELIVERY_DUE, 4000, false},
+        {"but not one too close to it", AT_LEAST_ONCE, ATTEMPT_RETRY, LEVEL_PROVIDER, 1, 0, 1, 0, 0,
+                DELIVERY_DEAD, -1, false},
+        {"a provider's failure waits five minutes at most", AT_LEAST_ONCE, ATTEMPT_RETRY,
+                LEVEL_PROVIDER, 50, 0, 6000, 0, 0, DELIVERY_DUE, 300000, false},
+        {"it would expire before the next try", AT_LEAST_ONCE, ATTEMPT_RETRY, LEVEL_MESSAGE, 1, 0,
+                600, 10, 0, DELIVERY_EXPIRED, -1, false},
+        {"it would expire after an unknown try", AT_LEAST_ONCE, ATTEMPT_RETRY, LEVEL_MESSAGE, 2, 1,
+                600, 10, 0, DELIVERY_UNKNOWN, -1, false},
+        {"unknown stays unknown at most once", AT_MOST_ONCE, ATTEMPT_UNKNOWN, LEVEL_MESSAGE, 1, 0,
+                600, 0, 0, DELIVERY_UNKNOWN, -1, false},
+        {"unknown by a provider's failure too", AT_MOST_ONCE, ATTEMPT_UNKNOWN, LEVEL_PROVIDER, 1, 0,
+                600, 0, 0, DELIVERY_UNKNOWN, -1, false},
+        {"unknown is tried again at least once", AT_LEAST_ONCE, ATTEMPT_UNKNOWN, LEVEL_MESSAGE, 1,
+                0, 600, 0, 0, DELIVERY_DUE, 10000, true},
+        {"unknown without time left stays unknown", AT_LEAST_ONCE, ATTEMPT_UNKNOWN, LEVEL_MESSAGE,
+                1, 0, 5, 0, 0, DELIVERY_UNKNOWN, -1, false},
+        {"given back is due at once", AT_MOST_ONCE, ATTEMPT_GIVEN_BACK, LEVEL_MESSAGE, 3, 0, -5, 0,
+                0, DELIVERY_DUE, 0, false},
+        {"given back is due at once, at least once too", AT_LEAST_ONCE, ATTEMPT_GIVEN_BACK,
+                LEVEL_MESSAGE, 3, 1, 600, 0, 0, DELIVERY_DUE, 0, false},
+};
+
+static struct delivery delivery_of(const struct row *row)
+{
+    return (struct delivery){.order = row->order,
+            .tries = row->tries,
+            .earlier_unknown = row->earlier_unknown,
+            .created_us = NOW - 100 * S,
+            .retry_until_us = row->retry_left_s ? NOW + row->retry_left_s * S : 0,
+            .expires_us = row->expires_left_s ? NOW + row->expires_left_s * S : 0,
+            .result = {.outcome = row->outcome,
+                    .level = row->level,
+                    .retry_after_ms = row->retry_after_ms}};
+}
+
+static void every_outcome_leads_to_the_state_of_the_table(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        const struct row *row = &rows[i];
+        struct delivery delivery = delivery_of(row);
+        struct decision got = decide(&delivery, &spec, NOW, UINT32_MAX / 2);
+        assert_row(got.state == row->state, row->name);
+        assert_row(got.again == (row->wait_ms >= 0), row->name);
+        assert_row(!got.again || got.wait_ms == row->wait_ms, row->name);
+        assert_row(got.unknown_spent == row->unknown_spent, row->name);
+        bool good = got.state == DELIVERY_ACCEPTED || got.again;
+        assert_row((got.reason == NULL) == good, row->name);
+    }
+}
+
+static void jitter_spreads_around_the_rung(void **state)
+{
+    (void)state;
+    struct message message = spec;
+    message.jitter_percent = 20;
+    struct delivery delivery = delivery_of(&rows[5]);
+    assert_int_equal(decide_wait_ms(&delivery, &message, 0), 8000);
+    assert_int_equal(decide_wait_ms(&delivery, &message, UINT32_MAX), 12000);
+    int64_t middle = decide_wait_ms(&delivery, &message, UINT32_MAX / 2);
+    assert_in_range(middle, 9990, 10010);
+}
+
+static void retries_end_by_the_row_or_by_the_message(void **state)
+{
+    (void)state;
+    struct delivery delivery = {.created_us = 7 * S};
+    assert_int_equal(decide_retry_end_us(&delivery, &spec), (7 + 3600) * S);
+    delivery.retry_until_us = 9 * S;
+    assert_int_equal(decide_retry_end_us(&delivery, &spec), 9 * S);
+    delivery.retry_until_us = 0;
+    assert_int_equal(decide_retry_end_us(&delivery, NULL), 0);
+}
+
+static void a_message_without_retries_gets_none(void **state)
+{
+    (void)state;
+    struct message message = spec;
+    message.retry_for_s = 0;
+    struct delivery delivery = delivery_of(&rows[5]);
+    delivery.retry_until_us = 0;
+    assert_int_equal(decide(&delivery, &message, NOW, 0).state, DELIVERY_DEAD);
+}
+
+static void a_message_that_is_not_known_any_more_waits_the_default(void **state)
+{
+    (void)state;
+    struct delivery delivery = delivery_of(&rows[5]);
+    struct decision got = decide(&delivery, NULL, NOW, UINT32_MAX / 2);
+    assert_true(got.again);
+    assert_in_range(got.wait_ms, DECIDE_WAIT_DEFAULT_MS - 10, DECIDE_WAIT_DEFAULT_MS + 10);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+            cmocka_unit_test(every_outcome_leads_to_the_state_of_the_table),
+            cmocka_unit_test(jitter_spreads_around_the_rung),
+            cmocka_unit_test(retries_end_by_the_row_or_by_the_message),
+            cmocka_unit_test(a_message_without_retries_gets_none),
+            cmocka_unit_test(a_message_that_is_not_known_any_more_waits_the_default),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,168 @@
+#include "dispatcher/render/render.h"
+#include "tests/test.h"
+
+#include <stdio.h>
+
+#define TEXT(path, body)                                                                           \
+    {                                                                                              \
+        (char *)(uintptr_t)(path), (char *)(uintptr_t)(body), sizeof(body) - 1                     \
+    }
+
+static struct policy_text texts[] = {
+        TEXT("shipped/email.en.subject.mustache", "Order {{order.id}}\n"),
+        TEXT("shipped/email.en.text.mustache", "Hello {{contact.name}} {{data.note}}\n{{>foot}}"),
+        TEXT("shipped/email.en.html.mustache", "<p>{{data.note}}</p>{{>own}}"),
+        TEXT("shipped/own.mustache", "own"),
+        TEXT("shipped/email.de.subject.mustache", "Bestellung {{order.id}}\n"),
+        TEXT("shipped/email.de.text.mustache", "Hallo\n"),
+        TEXT("partials/foot.mustache", "-- {{order.id}}\n"),
+        TEXT("bare/email.en.subject.mustache", "only a subject"),
+        TEXT("header/email.en.subject.mustache", "{{data.note}}"),
+        TEXT("header/email.en.text.mustache", "text"),
+};
+
+static struct message messages[] = {
+        {.name = (char *)(uintptr_t) "shipped", .id = 1},
+        {.name = (char *)(uintptr_t) "bare", .id = 2},
+        {.name = (char *)(uintptr_t) "header", .id = 3},
+        {.name = (char *)(uintptr_t) "none", .id = 4},
+};
+
+static struct policy policy = {.version = 7,
+        .locale = (char *)(uintptr_t) "en",
+        .templates = texts,
+        .n_templates = ARRAY_LEN(texts),
+        .messages = messages,
+        .n_messages = ARRAY_LEN(messages),
+        .channels[CHANNEL_EMAIL] = {
+                .kind = CHANNEL_EMAIL, .from = (char *)(uintptr_t) "Shop <notify@example.net>"}};
+
+static struct templates *parsed;
+
+static bool render_of(int type, const char *data, struct delivery *delivery, struct err *err)
+{
+    *delivery = (struct delivery){.channel = CHANNEL_EMAIL,
+            .type = type,
+            .target = (char *)(uintptr_t) "",
+            .address = (char *)(uintptr_t) "ann@example.net",
+            .data = (char *)(uintptr_t)data,
+            .notification = {{1, 2, 3}}};
+    struct render_context context = {
+            .policy = &policy, .templates = parsed, .now_us = 1795910400LL * 1000000};
+    return render_mail(&context, delivery, err);
+}
+
+#define VALUES(contact, note)                                                                      \
+    "{\"order\":{\"id\":\"1001\",\"state\":\"shipped\"},\"event\":{\"id\":\"e\"},\"contact\":"     \
+    "{\"name\":\"Ann\"" contact "},\"data\":{\"note\":\"" note "\"}}"
+
+static void fills_every_part_with_its_own_escaping(void **state)
+{
+    (void)state;
+    struct delivery d;
+    struct err err = {0};
+    assert_true(render_of(1, VALUES("", "<b>&"), &d, &err));
+    assert_string_equal(d.content.subject, "Order 1001");
+    assert_string_equal(d.content.text, "Hello Ann <b>&\n-- 1001\n");
+    assert_string_equal(d.content.html, "<p>&lt;b&gt;&amp;</p>own");
+    assert_string_equal(d.content.from, "Shop <notify@example.net>");
+    assert_string_equal(d.content.to, "ann@example.net");
+    assert_string_equal(d.content.date, "Sun, 29 Nov 2026 00:00:00 +0000");
+    content_fini(&d.content);
+}
+
+static void the_message_id_is_derived_from_the_delivery_and_never_changes(void **state)
+{
+    (void)state;
+    struct delivery a, b;
+    struct err err = {0};
+    assert_true(render_of(1, VALUES("", "x"), &a, &err));
+    assert_true(render_of(1, VALUES("", "y"), &b, &err));
+    assert_string_equal(a.content.message_id, b.content.message_id);
+    char hex[KEY_HEX], want[80];
+    key_hex(key_delivery((struct key){{1, 2, 3}}, CHANNEL_EMAIL, SLICE(""), 0), hex);
+    snprintf(want, sizeof want, "%s@example.net", hex);
+    assert_string_equal(a.content.message_id, want);
+    content_fini(&a.content);
+    content_fini(&b.content);
+}
+
+static const struct locale_row {
+    const char *name, *values, *subject;
+} locales[] = {
+        {"exact", VALUES(",\"locale\":\"de\"", "x"), "Bestellung 1001"},
+        {"region falls back to its language", VALUES(",\"locale\":\"de-AT\"", "x"),
+                "Bestellung 1001"},
+        {"unknown falls back to the policy's", VALUES(",\"locale\":\"fr\"", "x"), "Order 1001"},
+        {"what is no locale is not looked up", VALUES(",\"locale\":\"../de\"", "x"), "Order 1001"},
+        {"empty", VALUES(",\"locale\":\"\"", "x"), "Order 1001"},
+        {"a number", VALUES(",\"locale\":5", "x"), "Order 1001"},
+};
+
+static void the_contacts_locale_is_used_where_it_has_templates(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(locales); i++) {
+        struct delivery d;
+        struct err err = {0};
+        assert_row(render_of(1, locales[i].values, &d, &err), locales[i].name);
+        assert_row(strcmp(d.content.subject, locales[i].subject) == 0, locales[i].name);
+        content_fini(&d.content);
+    }
+}
+
+static const struct refused_row {
+    const char *name;
+    int type;
+    const char *values, *why;
+} refused[] = {
+        {"a missing value", 1,
+                "{\"order\":{\"id\":\"1\"},\"contact\":{},\"data\":{\"note\":\"x\"}}",
+                "contact.name"},
+        {"no body", 2, VALUES("", "x"), "bare/email.en.text"},
+        {"no template at all", 4, VALUES("", "x"), "none/email.en.subject"},
+        {"a line end in a header", 3, VALUES("", "a\\r\\nBcc: x"), "header/email.en.subject"},
+        {"a NUL in a header", 3, VALUES("", "a\\u0000b"), "header/email.en.subject"},
+        {"a message the version does not have", 9, VALUES("", "x"), "no message type 9"},
+        {"values that were blanked", 1, NULL, "no values"},
+        {"values that are no object", 1, "[]", "no values"},
+};
+
+static void what_cannot_be_rendered_says_why_and_fills_nothing(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(refused); i++) {
+        struct delivery d;
+        struct err err = {0};
+        assert_row(!render_of(refused[i].type, refused[i].values, &d, &err), refused[i].name);
+        assert_row(strstr(err.msg, refused[i].why) != NULL, refused[i].name);
+        assert_row(err.kind == ERR_INPUT, refused[i].name);
+        assert_row(!d.content.subject && !d.content.text && !d.content.from, refused[i].name);
+    }
+}
+
+static void the_domain_of_a_sender_is_found(void **state)
+{
+    (void)state;
+    assert_true(slice_eq(render_domain("A <a@b.example>"), SLICE("b.example")));
+    assert_true(slice_eq(render_domain("a@b.example"), SLICE("b.example")));
+    assert_int_equal(render_domain("nobody").len, 0);
+}
+
+int main(void)
+{
+    struct err err = {0};
+    parsed = templates_new(&policy, &err);
+    if (!parsed)
+        return 1;
+    const struct CMUnitTest tests[] = {
+            cmocka_unit_test(fills_every_part_with_its_own_escaping),
+            cmocka_unit_test(the_message_id_is_derived_from_the_delivery_and_never_changes),
+            cmocka_unit_test(the_contacts_locale_is_used_where_it_has_templates),
+            cmocka_unit_test(what_cannot_be_rendered_says_why_and_fills_nothing),
+            cmocka_unit_test(the_domain_of_a_sender_is_found),
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    templates_free(parsed);
+    return failed;
+}
