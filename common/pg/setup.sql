@@ -4,6 +4,10 @@
 SELECT set_config('search_path', 'pawl, pg_catalog', false),
        set_config('jit', 'off', false),
        set_config('enable_seqscan', 'off', false),
+       set_config('enable_bitmapscan', 'off', false), -- with these four off a join of an array with a
+       set_config('enable_hashjoin', 'off', false),   -- table probes its key, row by row: a generic plan
+       set_config('enable_mergejoin', 'off', false),  -- made while the table was small would else read
+       set_config('enable_material', 'off', false),   -- all of it, for ever
        set_config('TimeZone', 'UTC', false),
        set_config('DateStyle', 'ISO', false),
        set_config('bytea_output', 'hex', false),

@@ -5,9 +5,9 @@ INSERT INTO keys (bucket, source, slot, event_id, scope, fp, arrival, order_id, 
 SELECT u.b, u.s, $1::int4, u.e, u.sc, u.f, u.a, u.o, now()
 FROM unnest($3::int4[], $4::int4[], $5::text[], $6::text[], $7::bytea[], $8::uuid[], $9::text[])
          u(b, s, e, sc, f, a, o)
-WHERE NOT EXISTS (SELECT 1 FROM keys k
-                  WHERE k.slot = $2::int4 AND k.bucket = u.b AND k.event_id = u.e COLLATE "C"
-                    AND k.source = u.s AND k.scope = u.sc COLLATE "C")
+WHERE (SELECT true FROM keys k -- a scalar subquery stays a probe of the key; NOT EXISTS may become a scan of the slot
+       WHERE k.slot = $2::int4 AND k.bucket = u.b AND k.event_id = u.e COLLATE "C"
+         AND k.source = u.s AND k.scope = u.sc COLLATE "C") IS NULL
 ORDER BY u.b, u.e COLLATE "C", u.s, u.sc COLLATE "C"
 ON CONFLICT DO NOTHING
 RETURNING bucket, event_id, source, scope
