@@ -1,5 +1,6 @@
 #include "dispatcher/send/address.h"
 
+#include "common/text.h"
 #include "dispatcher/send/encode.h"
 
 #include <ctype.h>
@@ -111,11 +112,12 @@ static bool take_address(struct slice address, domain_to_ascii_fn *to_ascii,
     char ascii[256];
     if (!ascii_domain(domain, to_ascii, ascii))
         return err_set(err, ERR_INPUT, "the address has no usable domain");
-    size_t size = local.len + strlen(ascii) + 2;
-    if (size - 1 > ADDRESS_MAX)
+    struct text whole;
+    text_init(&whole, ADDRESS_MAX);
+    bool fits = text_add(&whole, local) && text_char(&whole, '@') && text_str(&whole, ascii);
+    mailbox->address = text_steal(&whole);
+    if (!fits)
         return err_set(err, ERR_INPUT, "the address is longer than %d bytes", ADDRESS_MAX);
-    mailbox->address = xmalloc(size);
-    snprintf(mailbox->address, size, "%.*s@%s", (int)local.len, (const char *)local.ptr, ascii);
     mailbox->domain = local.len + 1;
     return true;
 }
@@ -133,8 +135,10 @@ bool mailbox_parse(struct slice text, domain_to_ascii_fn *to_ascii, struct mailb
     if (!split(text, &name, &address) || name.len > NAME_MAX_BYTES || address.len == 0)
         return err_set(err, ERR_INPUT, "not one mailbox like 'Name <local@domain>'");
     struct mailbox mailbox = {0};
-    if (!take_address(address, to_ascii, &mailbox, err))
+    if (!take_address(address, to_ascii, &mailbox, err)) {
+        mailbox_fini(&mailbox);
         return false;
+    }
     if (name.len)
         mailbox.name = unquote(name);
     *ret_mailbox = mailbox;

@@ -8,7 +8,7 @@
 #define LINE_MAX_CHARS 76 // RFC 2047 2: of a line that holds an encoded-word; RFC 2045 6.7 and 6.8
 #define WORD_MAX_CHARS 75 // RFC 2047 2
 #define BASE64_LINE_BYTES 57 // 76 characters
-#define QUOTED_MAX 200
+#define QUOTED_MAX 60
 
 static const char word_start[] = "=?UTF-8?B?";
 static const char word_end[] = "?=";
