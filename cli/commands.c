@@ -4,6 +4,7 @@
 #include "cli/migrate_commands.h"
 #include "cli/policy/policy.h"
 #include "cli/run/run.h"
+#include "cli/trigger/trigger.h"
 
 #define FILES_MAX CALL_ARGS_MAX
 
@@ -22,6 +23,9 @@ const struct command commands[] = {
     {.group = "Database", .words = "migrate sql", .args = "", .run = migrate_command_sql,
      .flags = FLAG_BIT(FROM) | FLAG_BIT(TO_N),
      .summary = "the migrations as a script for psql", .example = "pawl migrate sql | psql shop"},
+    {.group = "Webhooks in", .words = "trigger", .args = "SOURCE:TYPE", .min_args = 1, .max_args = 1, .run = trigger_command,
+     .flags = FLAG_BIT(ORDER) | FLAG_BIT(COPIES) | FLAG_BIT(PARALLEL) | FLAG_BIT(SET) | FLAG_BIT(TO_N) | FLAG_BIT(ID),
+     .summary = "send signed copies of one event, as its provider would", .example = "pawl trigger stripe:payment_intent.succeeded --order 1001 --copies 5"},
     {.group = "Policy", .words = "policy check", .args = "[FILES]", .max_args = FILES_MAX, .run = policy_command_check,
      .flags = FLAG_BIT(TEMPLATES),
      .summary = "check policy files, without a database", .example = "pawl policy check policy.yaml"},

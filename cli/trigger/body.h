@@ -1,0 +1,16 @@
+// body.h: makes the body of an event as its provider would send it, from what the policy points at.
+#pragma once
+#include "common/config/policy.h"
+
+struct body_wish {
+    const struct policy *policy;
+    const struct source *source;
+    const struct event_rule *rule;
+    const char *order, *event_id, *email;
+    int64_t now_s;
+    const char *const *sets; // "/pointer=value"
+    size_t n_sets;
+};
+
+// Everything the rule names is there; `sets` come last. ERR_INPUT for a set that can't be made.
+MUST_CHECK bool body_build(const struct body_wish *wish, struct text *out, struct err *err);
