@@ -186,8 +186,9 @@ static void stop(struct receiver *receiver)
     if (receiver->plant)
         plant_drain(receiver->plant, grace_ms);
     admin_stop(receiver->admin);
+    if (receiver->plant)
+        LOG(INFO, "receiver.stopped", "stopped", L_INT("drain_ms", clock_mono_ms() - start_ms));
     plant_free(receiver->plant);
-    LOG(INFO, "receiver.stopped", "stopped", L_INT("drain_ms", clock_mono_ms() - start_ms));
     host_config_free(receiver->host);
 }
 

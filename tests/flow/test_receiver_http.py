@@ -1,7 +1,10 @@
 """The receiver's answers to what HTTP clients may send, the broken and the hostile ones too (design.md section 7)."""
 import gzip
 import json
+import os
 import signal
+import socket
+import subprocess
 import threading
 import time
 
@@ -232,6 +235,59 @@ def test_a_drain_answers_what_it_took_and_loses_nothing(t):
     eq(acknowledged - stored, set())
 
 
+def test_a_drain_ends_though_the_database_hangs(t):
+    w = world(t, host={"receiver": {"deadline": "1s", "grace": "3s"}})
+    still_works(w, 1)
+    w.cluster.freeze()
+    load = w.load([good(i) for i in range(2, 10)], connections=8)
+    time.sleep(0.2)
+    start = time.monotonic()
+    eq(w.receivers[0].stop(), 0)
+    check(time.monotonic() - start < 6, "it ends")
+    eq({a.status for a in load.result()}, {503})
+
+
+def run_receiver(w, *more, config=None):
+    """(exit status, stderr) of a receiver that is expected to end by itself."""
+    done = subprocess.run([binary(), "receiver", "--config", config or w.receivers[0].config, *more], env=w.env,
+                          capture_output=True, text=True, timeout=20, check=False)
+    return done.returncode, done.stderr
+
+
+def test_exit_codes_tell_what_a_restart_can_mend(t):
+    w = world(t)
+    status, said = run_receiver(w)
+    check(status == 69 and "Address already in use" in said, f"port taken: {status} {said}")
+    eq(run_receiver(w, config="/nonexistent")[0], 78)
+    eq(w.receivers[0].stop(), 0)
+    for setting, value in (("fsync", "off"), ("full_page_writes", "off"), ("synchronous_commit", "off")):
+        w.cluster.set(**{setting: value})
+        status, said = run_receiver(w)
+        check(status == 78 and setting in said, f"{setting}: {status} {said}")
+        w.cluster.set(**{setting: "on"})
+
+
+def test_an_inherited_socket_is_served(t):
+    w = world(t)
+    program = w.receivers[0]
+    program.stop()
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        port = listener.getsockname()[1]
+        start = 'exec 3<&"$0"; export LISTEN_PID=$$ LISTEN_FDS=1; exec "$1" receiver --config "$2"'
+        os.set_inheritable(listener.fileno(), True)
+        heir = subprocess.Popen(["bash", "-c", start, str(listener.fileno()), binary(), program.config], env=w.env,
+                                pass_fds=[listener.fileno()], stderr=subprocess.DEVNULL)
+    request = good(1)
+    try:
+        answer = post_all([request], [port], again=True)[0]
+        eq(answer.status, 200)
+    finally:
+        heir.send_signal(signal.SIGTERM)
+        eq(heir.wait(10), 0)
+
+
 def test_a_reload_takes_new_secrets_and_a_source_without_one_is_degraded(t):
     w = world(t)
     program = w.receivers[0]
@@ -263,6 +319,5 @@ def test_its_metrics_are_accepted_by_promtool(t):
     w = world(t)
     w.post(good(1), good(1), Request("/hooks/nobody", {}, b""))
     promtool = t.need_tool("usr/bin/promtool")
-    import subprocess
     done = subprocess.run([promtool, "check", "metrics"], input=w.receivers[0].admin("/metrics").body, capture_output=True, check=False)
     eq((done.returncode, done.stdout + done.stderr), (0, b""))
