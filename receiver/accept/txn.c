@@ -16,6 +16,7 @@ struct work {
     int64_t deadline_ms;
     struct err *err;
     struct pick leads, won, repeats, kept; // kept: bodies to be stored
+    bool run_again;                        // some of it was committed by an earlier try
 };
 
 static int slot_of(int64_t gen)
@@ -143,8 +144,10 @@ static void take_repeats(struct work *work, int call)
                 EVENT_NONE, EVENT_ACCEPTED, EVENT_DUPLICATE, EVENT_MISMATCH};
         item->event->outcome = meaning[pg_int(work->pg, call, row, 1)];
         item->event->age_us = pg_big(work->pg, call, row, 2);
-        if (item->event->outcome == EVENT_ACCEPTED)
-            item->event->outcome = first_outcome(item);
+        if (item->event->outcome != EVENT_ACCEPTED)
+            continue;
+        item->event->outcome = first_outcome(item);
+        work->run_again = true;
     }
 }
 
@@ -308,6 +311,8 @@ static bool commit_flight(struct work *work)
         rows_moves(work->pg, work->batch);
         rows_deliveries(work->pg, work->batch);
     }
+    if (work->run_again)
+        pg_add(work->pg, ACCEPT_ANCHOR);
     pg_add_commit(work->pg);
     return fly(work);
 }

@@ -1,0 +1,4 @@
+-- Gives the transaction something to commit. A batch run again after a lost COMMIT finds its rows and writes nothing;
+-- without a write its COMMIT would wait neither for the disk nor for the synchronous standby, and be no proof of either.
+-- returns: one row
+SELECT pg_logical_emit_message(true, 'pawl', '')
