@@ -19,7 +19,7 @@ static const struct schema tls_schema = {.name = "tls", .keys = tls_keys, .n_key
 
 static const struct schema_key receiver_keys[] = {
         {.name = "listen", .type = S_LISTEN, LIST_AT(receiver., listen), .least = 1, .fallback = "127.0.0.1:8080", .about = "addresses of the public listener"},
-        {.name = "trusted_proxies", .type = S_NETWORK, LIST_AT(receiver., trusted_proxies), .about = "networks whose X-Forwarded-For is believed"},
+        {.name = "trusted_proxies", .type = S_NETWORK, LIST_AT(receiver., trusted_proxies), .later = "X-Forwarded-For is not read", .about = "networks whose X-Forwarded-For is believed"},
         {.name = "threads", .type = S_INT_AUTO, .offset = AT(receiver.threads), .min = 0, .max = 1024, .fallback = "auto", .about = "event loops; auto is one a core"},
         {.name = "body_max", .type = S_SIZE, .offset = AT(receiver.body_max), .min = 1024, .max = 64 << 20, .fallback = "2MiB", .about = "the largest body of any source"},
         {.name = "deadline", .type = S_MS, .offset = AT(receiver.deadline_ms), .min = 100, .max = 60000, .fallback = "2500ms", .about = "past it the answer is 503, never silence"},

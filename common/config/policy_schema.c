@@ -34,7 +34,7 @@ static const struct schema_key keep_keys[] = {
 static const struct schema keep_schema = {.name = "keep", TABLE(keep_keys)};
 
 static const struct schema_key defaults_keys[] = {
-        {.name = "timezone", .type = S_ZONE, .offset = AT(policy, timezone), .fallback = "UTC", .about = "where the recipient's is not known"},
+        {.name = "timezone", .type = S_ZONE, .offset = AT(policy, timezone), .fallback = "UTC", .later = "only quiet hours ask for it", .about = "where the recipient's is not known"},
         {.name = "locale", .type = S_LOCALE, .offset = AT(policy, locale), .fallback = "en", .about = "the texts every message must have"},
         {.name = "keep", .type = S_MAP, .of = &keep_schema, .about = "retention"},
 };
@@ -183,7 +183,7 @@ static const struct schema_key message_keys[] = {
 static const struct schema message_schema = {.name = "message", .size = sizeof(struct message), TABLE(message_keys), .name_type = S_IDENT, .name_offset = AT(message, name)};
 
 static const struct schema_key policy_keys[] = {
-        {.name = "pawl", .type = S_TEXT, .offset = NOWHERE, .about = "version of this format, in every file"},
+        {.name = "pawl", .type = S_TEXT, .offset = NOWHERE, .about = "1, the version of this format; required in every file"},
         {.name = "defaults", .type = S_MAP, .of = &defaults_schema, .about = "what holds where nothing else is said"},
         {.name = "sources", .type = S_MAP, .of = &source_schema, MAP_IN(policy, sources), .about = "endpoints: POST /hooks/{source}"},
         {.name = "orders", .type = S_MAP, .of = &orders_schema, .about = "the flow"},

@@ -1,0 +1,481 @@
+// What a policy means once it is loaded.
+#include "common/config/policy.h"
+#include "tests/unit/common/config/kit.h"
+
+static struct policy *good(void)
+{
+    struct diag diag = {0};
+    AUTO_FREE char *body = kit_read("policy.yaml");
+    struct policy *policy = kit_policy(body, &diag);
+    if (!policy)
+        kit_show(&diag);
+    diag_fini(&diag);
+    assert_non_null(policy);
+    return policy;
+}
+
+static const struct message *message_named(const struct policy *policy, const char *name)
+{
+    for (size_t i = 0; i < policy->n_messages; i++) {
+        if (strcmp(policy->messages[i].name, name) == 0)
+            return &policy->messages[i];
+    }
+    fail_msg("no message '%s'", name);
+    return NULL;
+}
+
+static int state_named(const struct policy *policy, const char *name)
+{
+    for (size_t i = 0; i < policy->flow.n_states; i++) {
+        if (strcmp(policy->flow.states[i].name, name) == 0)
+            return (int)i;
+    }
+    fail_msg("no state '%s'", name);
+    return -1;
+}
+
+static void defaults_and_keeping_are_read(void **state)
+{
+    (void)state;
+    struct policy *policy = good();
+    assert_string_equal(policy->timezone, "Europe/Berlin");
+    assert_string_equal(policy->locale, "en");
+    assert_int_equal(policy->keep_keys_s, 45 * 86400);
+    assert_int_equal(policy->keep_bodies_s, 14 * 86400);
+    assert_int_equal(policy->flow.park_s, 7 * 86400);
+    policy_unref(policy);
+}
+
+static void a_small_policy_gets_every_default(void **state)
+{
+    (void)state;
+    struct diag diag = {0};
+    struct policy *policy =
+            kit_policy("pawl: 1\nmessages:\n  receipt:\n    once: \"r/{{event.id}}\"\n"
+                       "    delivery: at-most-once\n    send: [email]\n  login-code:\n"
+                       "    once: \"c/{{event.id}}\"\n    delivery: at-most-once\n"
+                       "    send: [email]\nchannels:\n  email:\n    from: a@b.c\n"
+                       "    providers: [{ driver: smtp, url: \"smtp://mail.b.c\" }]\n",
+                    &diag);
+    if (!policy)
+        kit_show(&diag);
+    assert_non_null(policy);
+    assert_string_equal(policy->timezone, "UTC");
+    assert_int_equal(policy->keep_keys_s, 45 * 86400);
+    assert_int_equal(policy->keep_bodies_s, 14 * 86400);
+    assert_int_equal(policy->flow.n_states, 0);
+    const struct message *message = message_named(policy, "receipt");
+    assert_int_equal(message->when, -1);
+    assert_int_equal(message->priority, PRIORITY_NORMAL);
+    assert_int_equal(message->retry_for_s, 0);
+    assert_int_equal(message->expires_s, 0);
+    const struct provider *provider = &policy->channels[CHANNEL_EMAIL].providers[0];
+    assert_true(provider->starttls);
+    assert_false(provider->plain);
+    assert_null(provider->password.credential);
+    policy_unref(policy);
+    diag_fini(&diag);
+}
+
+static void sources_are_read(void **state)
+{
+    (void)state;
+    struct policy *policy = good();
+    const struct source *pay = policy_source(policy, SLICE("pay"));
+    assert_non_null(pay);
+    assert_true(pay->active);
+    assert_int_equal(pay->n_secrets, 2);
+    assert_string_equal(pay->secrets[0].credential, "pay-2026");
+    assert_int_equal(pay->secrets[0].until, 0);
+    assert_int_equal(pay->secrets[1].until, 1798761600); // 2027-01-01T00:00:00Z
+    assert_string_equal(pay->secrets[1].note, "rolled over");
+    assert_string_equal(pay->fingerprint_ignore[0], "/pending");
+    assert_int_equal(pay->body_max, 262144);
+    assert_null(pay->id_ptr);
+    const struct source *status = policy_source(policy, SLICE("status"));
+    assert_false(status->active);
+    assert_string_equal(status->receipts, "sms");
+    assert_null(policy_source(policy, SLICE("pa")));
+    assert_null(policy_source(policy, SLICE("")));
+    policy_unref(policy);
+}
+
+static void a_custom_scheme_is_read(void **state)
+{
+    (void)state;
+    struct policy *policy = good();
+    const struct source *source = policy_source(policy, SLICE("carrier"));
+    const struct custom_verify *verify = source->verify;
+    assert_string_equal(verify->signature_header, "X-Signature");
+    assert_string_equal(verify->signature_prefix, "v1=");
+    assert_string_equal(verify->encoding, "hex");
+    assert_string_equal(verify->timestamp_header, "X-Time");
+    assert_string_equal(verify->timestamp_unit, "milliseconds");
+    assert_int_equal(verify->tolerance_s, 60);
+    assert_string_equal(verify->signed_form, "{timestamp}.{id}.{body}");
+    assert_string_equal(verify->algorithm, "hmac-sha256");
+    assert_string_equal(source->id_ptr, "/id");
+    assert_string_equal(source->type_ptr, "/kind");
+    assert_string_equal(source->time_ptr, "/at");
+    policy_unref(policy);
+}
+
+static void rules_are_read(void **state)
+{
+    (void)state;
+    struct policy *policy = good();
+    const struct source *shop = policy_source(policy, SLICE("shop"));
+    const struct event_rule *placed = source_rule(shop, SLICE("placed"));
+    assert_string_equal(placed->order, "/order/id");
+    assert_int_equal(placed->to, state_named(policy, "placed"));
+    assert_int_equal(placed->notify, -1);
+    assert_int_equal(placed->n_contact, 6);
+    assert_string_equal(placed->contact[1].name, "email");
+    assert_string_equal(placed->contact[1].pointer, "/c/mail");
+    assert_string_equal(placed->data[0].name, "total");
+    const struct event_rule *code = source_rule(shop, SLICE("code"));
+    assert_null(code->order);
+    assert_int_equal(code->to, -1);
+    assert_string_equal(policy->messages[code->notify].name, "login-code");
+    assert_null(source_rule(shop, SLICE("plac")));
+    const struct event_rule *track =
+            source_rule(policy_source(policy, SLICE("carrier")), SLICE("track"));
+    assert_int_equal(track->to, -1);
+    assert_string_equal(track->by, "/parcel/status");
+    assert_string_equal(track->sequence, "/parcel/revision");
+    assert_int_equal(track->n_map, 2);
+    assert_string_equal(track->map[1].value, "there");
+    assert_int_equal(track->map[1].to, state_named(policy, "arrived"));
+    policy_unref(policy);
+}
+
+static void the_step_matrix_is_what_the_flow_says(void **state)
+{
+    (void)state;
+    struct policy *policy = good();
+    // Rows: from; columns: to. Path placed paid packed sent arrived, aside returned.
+    static const char *const want[] = {
+            ".x....", // placed
+            "..xxxx", // paid: packed may be missed to sent, packed and sent to arrived
+            "...xx.", // packed: sent may be missed on the way to arrived
+            "....xx", // sent
+            ".....x", // arrived
+            "......", // returned: nothing follows
+    };
+    const struct flow *flow = &policy->flow;
+    assert_int_equal(flow->n_states, 6);
+    assert_int_equal(flow->n_path, 5);
+    for (size_t from = 0; from < 6; from++) {
+        for (size_t to = 0; to < 6; to++) {
+            if (flow->may[from * 6 + to] != (want[from][to] == 'x'))
+                fail_msg("%s -> %s", flow->states[from].name, flow->states[to].name);
+        }
+    }
+    assert_true(flow->states[0].create && flow->states[1].create);
+    assert_false(flow->states[2].create || flow->states[5].create);
+    policy_unref(policy);
+}
+
+static void channels_are_read(void **state)
+{
+    (void)state;
+    struct policy *policy = good();
+    const struct channel *email = &policy->channels[CHANNEL_EMAIL];
+    assert_int_equal(email->kind, CHANNEL_EMAIL);
+    assert_true(email->configured && email->active);
+    assert_string_equal(email->from, "Shop <shop@example.net>");
+    assert_int_equal(email->n_providers, 2);
+    assert_int_equal(email->providers[0].driver, DRIVER_SMTP);
+    assert_string_equal(email->providers[0].user, "shop");
+    assert_string_equal(email->providers[0].password.credential, "smtp");
+    assert_false(email->providers[0].plain || email->providers[0].starttls);
+    assert_int_equal(email->providers[1].driver, DRIVER_OTHER);
+    assert_string_equal(email->providers[1].driver_name, "resend");
+    assert_true(policy->channels[CHANNEL_SMS].configured);
+    assert_false(policy->channels[CHANNEL_SMS].active);
+    assert_false(policy->channels[CHANNEL_PUSH].active);
+    policy_unref(policy);
+}
+
+static void tls_follows_from_url_and_key(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *provider;
+        bool starttls, plain;
+    } rows[] = {{"url: \"smtp://localhost:25\"", false, true},
+            {"url: \"smtp://127.0.0.1:25\", tls: none", false, true},
+            {"url: \"smtp://[::1]:25\", tls: starttls", true, false},
+            {"url: \"smtp://mail.example.net\"", true, false},
+            {"url: \"smtp://mail.example.net\", tls: starttls", true, false},
+            {"url: \"smtps://mail.example.net\", tls: implicit", false, false}};
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        char body[512];
+        snprintf(body, sizeof body,
+                "pawl: 1\nchannels:\n  email:\n    from: a@b.c\n    providers:\n"
+                "      - { driver: smtp, %s }\n",
+                rows[i].provider);
+        struct diag diag = {0};
+        struct policy *policy = kit_policy(body, &diag);
+        assert_row(policy, rows[i].provider);
+        const struct provider *provider = &policy->channels[CHANNEL_EMAIL].providers[0];
+        assert_row(provider->starttls == rows[i].starttls, rows[i].provider);
+        assert_row(provider->plain == rows[i].plain, rows[i].provider);
+        policy_unref(policy);
+        diag_fini(&diag);
+    }
+}
+
+static void messages_are_read(void **state)
+{
+    (void)state;
+    struct policy *policy = good();
+    const struct message *receipt = message_named(policy, "receipt");
+    assert_int_equal(receipt->when, state_named(policy, "paid"));
+    assert_string_equal(receipt->once, "receipt/{{order.id}}");
+    assert_int_equal(receipt->delivery, AT_LEAST_ONCE);
+    assert_int_equal(receipt->n_steps, 1);
+    assert_true(receipt->steps[0].active);
+    assert_int_equal(receipt->n_wait, 3);
+    assert_int_equal(receipt->wait_ms[1], 60000);
+    assert_int_equal(receipt->jitter_percent, 10);
+    assert_int_equal(receipt->retry_for_s, 86400);
+    const struct message *sent = message_named(policy, "sent");
+    assert_int_equal(sent->delivery, AT_MOST_ONCE);
+    assert_int_equal(sent->steps[0].channel, CHANNEL_PUSH);
+    assert_false(sent->steps[0].active);
+    assert_int_equal(sent->steps[1].channel, CHANNEL_EMAIL);
+    assert_int_equal(sent->steps[1].after_s, 600);
+    assert_string_equal(sent->steps[1].unless, "accepted(push)");
+    assert_false(sent->steps[1].active);
+    assert_int_equal(sent->jitter_percent, 20);
+    assert_int_equal(sent->expires_s, 43200);
+    assert_int_equal(sent->caps[0].most, 1);
+    assert_true(sent->caps[0].withhold);
+    assert_string_equal(sent->quiet_from, "21:00");
+    const struct message *code = message_named(policy, "login-code");
+    assert_int_equal(code->priority, PRIORITY_HIGH);
+    assert_true(code->exempt);
+    assert_false(receipt->exempt);
+    assert_true(policy->limits[0].across);
+    assert_false(policy->limits[0].withhold);
+    policy_unref(policy);
+}
+
+static void what_does_not_run_is_told(void **state)
+{
+    (void)state;
+    static const char *const told[] = {"rate: requests", "time: events", "scheme 'twilio'",
+            "public_url:", "receipts:", "rate: messages", "driver:", "sms: no SMS", "push: no push",
+            "after:", "unless:", "collapse:", "cap:", "quiet:", "limits:", "exempt:",
+            "since channel 'push' does not run"};
+    struct diag diag = {0};
+    AUTO_FREE char *body = kit_read("policy.yaml");
+    policy_unref(kit_policy(body, &diag));
+    for (size_t i = 0; i < ARRAY_LEN(told); i++) {
+        bool found = false;
+        for (size_t j = 0; j < diag.n; j++) {
+            const struct diag_row *row = &diag.rows[j];
+            found |= row->level == DIAG_INACTIVE && strstr(row->text, told[i]) && row->line > 0;
+        }
+        assert_row(found, told[i]);
+    }
+    for (size_t j = 0; j < diag.n; j++)
+        assert_ptr_equal(strstr(diag.rows[j].text, "not active yet: "), diag.rows[j].text);
+    diag_fini(&diag);
+}
+
+static struct policy *of_files(const char *const (*files)[2], size_t n, struct diag *diag)
+{
+    struct policy_text texts[4];
+    for (size_t i = 0; i < n; i++)
+        texts[i] = kit_text(files[i][0], files[i][1], strlen(files[i][1]));
+    struct policy *policy = policy_new(texts, n, NULL, 0, &kit_known, diag);
+    for (size_t i = 0; i < n; i++) {
+        free(texts[i].path);
+        free(texts[i].body);
+    }
+    return policy;
+}
+
+#define SOURCE(name)                                                                               \
+    "pawl: 1\nsources:\n  " name                                                                   \
+    ": { scheme: app, secrets: [credential:x], events: { e: { order: /o, to: a } } }\n"
+#define FLOW "pawl: 1\norders: { path: [a], create: [a] }\n"
+
+static void sections_of_named_things_join_over_files(void **state)
+{
+    (void)state;
+    static const char *const files[][2] = {
+            {"b.yaml", SOURCE("two")}, {"a.yaml", SOURCE("one")}, {"c.yaml", FLOW}};
+    struct diag diag = {0};
+    struct policy *policy = of_files(files, 3, &diag);
+    if (!policy)
+        kit_show(&diag);
+    assert_non_null(policy);
+    assert_int_equal(policy->n_sources, 2);
+    assert_string_equal(policy->sources[0].name, "one"); // by path
+    policy_unref(policy);
+    diag_fini(&diag);
+}
+
+static void a_name_defined_in_two_files_is_told_with_the_first(void **state)
+{
+    (void)state;
+    static const char *const same[][2] = {{"a.yaml", SOURCE("one")}, {"b.yaml", SOURCE("one")},
+            {"c.yaml", FLOW}, {"d.yaml", FLOW}};
+    struct diag diag = {0};
+    assert_null(of_files(same, 4, &diag));
+    assert_int_equal(diag.errors, 2);
+    assert_string_equal(diag.rows[0].file, "b.yaml");
+    assert_int_equal(diag.rows[0].line, 3);
+    assert_non_null(strstr(diag.rows[0].text, "(first at a.yaml:3:3)"));
+    assert_string_equal(diag.rows[1].file, "d.yaml");
+    assert_non_null(strstr(diag.rows[1].text, "'orders' is defined again (first at c.yaml:2:1)"));
+    diag_fini(&diag);
+}
+
+static void every_file_is_read_even_when_one_is_broken(void **state)
+{
+    (void)state;
+    static const char *const files[][2] = {
+            {"a.yaml", "pawl: 1\nx: [\n"}, {"b.yaml", "pawl: 1\n\ty"}, {"c.yaml", "sources: {}\n"}};
+    struct diag diag = {0};
+    assert_null(of_files(files, 3, &diag));
+    assert_int_equal(diag.errors, 3);
+    diag_fini(&diag);
+    assert_null(policy_new(NULL, 0, NULL, 0, NULL, &diag));
+    assert_string_equal(diag.rows[0].code, "no-files");
+    diag_fini(&diag);
+}
+
+static void the_fingerprint_is_of_texts_not_of_folders(void **state)
+{
+    (void)state;
+    static const char *const a[][2] = {{"x/1.yaml", FLOW}, {"x/2.yaml", SOURCE("one")}};
+    static const char *const b[][2] = {{"y/2.yaml", SOURCE("one")}, {"y/1.yaml", FLOW}};
+    static const char *const c[][2] = {{"x/1.yaml", FLOW}, {"x/2.yaml", SOURCE("two")}};
+    struct diag diag = {0};
+    struct policy *one = of_files(a, 2, &diag), *same = of_files(b, 2, &diag),
+                  *other = of_files(c, 2, &diag);
+    assert_int_equal(strlen(one->sha256), 64);
+    assert_string_equal(one->sha256, same->sha256);
+    assert_string_not_equal(one->sha256, other->sha256);
+    policy_unref(one);
+    policy_unref(same);
+    policy_unref(other);
+    diag_fini(&diag);
+}
+
+static void the_last_reference_frees(void **state)
+{
+    (void)state;
+    struct policy *policy = good();
+    assert_ptr_equal(policy_ref(policy), policy);
+    policy_unref(policy);
+    assert_string_equal(policy->locale, "en"); // still there; the sanitizer would tell
+    policy_unref(policy);
+    policy_unref(NULL);
+}
+
+static void every_name_must_be_bound(void **state)
+{
+    (void)state;
+    struct policy *policy = good();
+    struct err err = {0};
+    int id = 1;
+    for (size_t i = 0; i < policy->n_sources; i++)
+        policy_bind(policy, NAME_SOURCE, policy->sources[i].name, id++);
+    for (size_t i = 0; i < policy->n_messages; i++)
+        policy_bind(policy, NAME_MESSAGE, policy->messages[i].name, id++);
+    policy_bind(policy, NAME_STATE, "not in this policy", 99);
+    assert_false(policy_bound(policy, &err));
+    assert_string_equal(err.msg, "state 'placed' has no number in the database");
+    for (size_t i = 0; i < policy->flow.n_states; i++)
+        policy_bind(policy, NAME_STATE, policy->flow.states[i].name, id++);
+    assert_true(policy_bound(policy, &err));
+    assert_string_equal(policy_source_by_id(policy, 1)->name, "pay");
+    assert_string_equal(policy_message_by_id(policy, 5)->name, "receipt");
+    assert_int_equal(flow_state_by_id(&policy->flow, 8), 0);
+    assert_int_equal(flow_state_by_id(&policy->flow, 500), -1);
+    assert_null(policy_source_by_id(policy, 500));
+    policy_unref(policy);
+}
+
+static void channels_have_names(void **state)
+{
+    (void)state;
+    assert_string_equal(channel_name(CHANNEL_EMAIL), "email");
+    assert_string_equal(channel_name(CHANNEL_NONE), "none");
+    assert_int_equal(channel_by_name("push"), CHANNEL_PUSH);
+    assert_int_equal(channel_by_name("none"), CHANNEL_NONE);
+}
+
+static void a_policy_can_be_described(void **state)
+{
+    (void)state;
+    struct policy *policy = good();
+    AUTO_TEXT struct text out = {.max = 1 << 16};
+    policy_describe(policy, &out);
+    static const char *const said[] = {"keeps keys 45d, bodies 14d",
+            "carrier (scheme custom, 1 secret)", "moving moves to sent", "sent after paid, packed",
+            "email by smtp", "(TLS), then resend",
+            "receipt when an order moves to paid, at least once", "push (not active yet)"};
+    for (size_t i = 0; i < ARRAY_LEN(said); i++)
+        assert_row(strstr(text_cstr(&out), said[i]), said[i]);
+    policy_unref(policy);
+}
+
+// The example that people start from, where it is beside this tree.
+static void the_shared_example_loads_as_it_stands(void **state)
+{
+    (void)state;
+    const char *shared = getenv("PAWL_SHARED"), *root = getenv("PAWL_ROOT");
+    AUTO_FREE char *dir = shared ? xstrdup(shared) : path_join(root ? root : ".", "../shared");
+    AUTO_FREE char *example = path_join(dir, "example");
+    if (access(example, R_OK) != 0)
+        skip();
+    struct policy_text *files = NULL;
+    size_t n = 0;
+    struct err err = {0};
+    char *patterns[] = {(char[]){"policy.yaml"}, (char[]){"policies.d/*.yaml"}};
+    if (!policy_read_files(example, patterns, 2, &files, &n, &err))
+        fail_msg("%s", err.msg);
+    struct diag diag = {0};
+    struct policy *policy = policy_new(files, n, NULL, 0, &kit_known, &diag);
+    if (!policy)
+        kit_show(&diag);
+    assert_non_null(policy);
+    assert_int_equal(diag.errors, 0);
+    assert_int_equal(policy->n_sources, 5);
+    assert_int_equal(policy->n_messages, 4);
+    policy_unref(policy);
+    policy_texts_free(files, n);
+    diag_fini(&diag);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+            cmocka_unit_test(defaults_and_keeping_are_read),
+            cmocka_unit_test(a_small_policy_gets_every_default),
+            cmocka_unit_test(sources_are_read),
+            cmocka_unit_test(a_custom_scheme_is_read),
+            cmocka_unit_test(rules_are_read),
+            cmocka_unit_test(the_step_matrix_is_what_the_flow_says),
+            cmocka_unit_test(channels_are_read),
+            cmocka_unit_test(tls_follows_from_url_and_key),
+            cmocka_unit_test(messages_are_read),
+            cmocka_unit_test(what_does_not_run_is_told),
+            cmocka_unit_test(sections_of_named_things_join_over_files),
+            cmocka_unit_test(a_name_defined_in_two_files_is_told_with_the_first),
+            cmocka_unit_test(every_file_is_read_even_when_one_is_broken),
+            cmocka_unit_test(the_fingerprint_is_of_texts_not_of_folders),
+            cmocka_unit_test(the_last_reference_frees),
+            cmocka_unit_test(every_name_must_be_bound),
+            cmocka_unit_test(channels_have_names),
+            cmocka_unit_test(a_policy_can_be_described),
+            cmocka_unit_test(the_shared_example_loads_as_it_stands),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
