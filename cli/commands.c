@@ -5,6 +5,7 @@
 #include "cli/policy/policy.h"
 #include "cli/run/run.h"
 #include "cli/trigger/trigger.h"
+#include "cli/up/up.h"
 
 #define FILES_MAX CALL_ARGS_MAX
 
@@ -14,6 +15,8 @@ const struct command commands[] = {
      .summary = "take webhooks in", .example = "pawl receiver --config /etc/pawl/pawl.yaml"},
     {.group = "Run", .words = "dispatcher", .args = "", .run = run_dispatcher,
      .summary = "send what is due", .example = "pawl dispatcher --config /etc/pawl/pawl.yaml"},
+    {.group = "Run", .words = "up", .args = "", .run = up_command, .flags = FLAG_BIT(DIR),
+     .summary = "all of it with a private PostgreSQL, until ^C", .example = "pawl up --dir ./shop"},
     {.group = "Database", .words = "migrate up", .args = "", .run = migrate_command_up,
      .summary = "bring the schema to what this version needs", .example = "pawl migrate up"},
     {.group = "Database", .words = "migrate list", .args = "", .run = migrate_command_list,
