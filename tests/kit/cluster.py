@@ -21,7 +21,7 @@ FAST = {  # What a test may turn on again by options=; fsync stays on, since tha
     "lc_messages": "C",
     "timezone": "UTC",
 }
-_template = None
+_templates = {}
 
 
 def _user():
@@ -37,31 +37,40 @@ def _run_as_user(argv):
         raise RuntimeError(f"{argv[0]} failed:\n{done.stdout}")
 
 
-def _own_folder():
-    path = procs.scratch("pawl-pg-")
+def _own_folder(lasting=False):
+    path = procs.scratch("pawl-pg-", lasting)
     if os.getuid() == 0:
         shutil.chown(path, "postgres", "postgres")
     return path
 
 
+def _copy(source):
+    """The copy's path: a data folder of a cluster that is stopped, in a folder that lasts."""
+    data = os.path.join(_own_folder(lasting=True), "data")
+    _run_as_user(["cp", "-a", source, data])
+    return data
+
+
 def _template_data():
-    global _template
-    if _template is None or not os.path.isdir(_template):
-        _template = os.path.join(_own_folder(), "data")
-        _run_as_user([f"{BIN}/initdb", "-D", _template, "-U", "pawl", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8",
+    """The data folder of an empty cluster, made once a run."""
+    if "empty" not in _templates:
+        data = os.path.join(_own_folder(lasting=True), "data")
+        _run_as_user([f"{BIN}/initdb", "-D", data, "-U", "pawl", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8",
                       "--no-sync", "--no-instructions"])
-    return _template
+        _templates["empty"] = data
+    return _templates["empty"]
 
 
-def prepare():
-    """Makes the template now, so that it belongs to the run and not to the first test."""
-    _template_data()
+def saved(name):
+    return name in _templates
 
 
 class Cluster:
-    """PostgreSQL 15: superuser and database `pawl`, trust on the socket in .dir, port 5432."""
+    """PostgreSQL 15: superuser and database `pawl`, trust on the socket in .dir, port 5432.
 
-    def __init__(self, options=None, database="pawl"):
+    like: a name under which save() kept a cluster of this run; then everything is as it was there."""
+
+    def __init__(self, options=None, database="pawl", like=None):
         self.dir = _own_folder()
         self.data = os.path.join(self.dir, "data")
         self.options = {**FAST, **(options or {})}
@@ -69,9 +78,15 @@ class Cluster:
         self.proc = None
         self._starts = []
         self._conns = {}
-        _run_as_user(["cp", "-a", _template_data(), self.data])
+        _run_as_user(["cp", "-a", _templates[like] if like else _template_data(), self.data])
         self.start()
-        self.query(f'CREATE DATABASE "{database}"', db="postgres")
+        if not like:
+            self.query(f'CREATE DATABASE "{database}"', db="postgres")
+
+    def save(self, name):
+        """Stops the cluster and keeps it as it is: further ones are made `like` it, until the runner ends."""
+        self.stop()
+        _templates[name] = _copy(self.data)
 
     def dsn(self, user="pawl", db=None):
         """A libpq connection string; user=None leaves the role to the program."""

@@ -25,16 +25,18 @@ ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 _starter = concurrent.futures.ThreadPoolExecutor(max_workers=1, thread_name_prefix="starter")
 _live = []
 _scratch = []
+_lasting = []
 _ports_used = set()
 
 SANITIZER_MARKS = ("ERROR: AddressSanitizer", "ERROR: LeakSanitizer", "runtime error:", "AddressSanitizer:DEADLYSIGNAL")
 
 
-def scratch(prefix="pawl-"):
-    """A temporary folder that any user may enter (PostgreSQL runs as another one); removed at exit."""
+def scratch(prefix="pawl-", lasting=False):
+    """A temporary folder that any user may enter (PostgreSQL runs as another one); removed at the test's end, a
+    lasting one when the runner ends."""
     path = tempfile.mkdtemp(prefix=prefix, dir=os.environ.get("PAWL_TEST_TMP", "/tmp"))
     os.chmod(path, 0o755)
-    _scratch.append(path)
+    (_lasting if lasting else _scratch).append(path)
     return path
 
 
@@ -208,4 +210,10 @@ def processes():
     return list(_live)
 
 
-atexit.register(end_since, (0, 0))
+def _end_all():
+    end_since((0, 0))
+    for path in _lasting:
+        shutil.rmtree(path, ignore_errors=True)
+
+
+atexit.register(_end_all)

@@ -52,8 +52,16 @@ class Test:
     def world(self, receivers=1, dispatchers=1, cluster=None, sink=None, **options):
         """The whole path, running: a Pawl whose .cluster and .sink are new unless given."""
         self.need_pawl()
-        cluster = cluster or self.cluster()
+        cluster = cluster or self.migrated_cluster()
         return self.pawl(cluster, sink or self.sink(), **options).start(receivers, dispatchers)
+
+    def migrated_cluster(self, **options):
+        """A cluster whose database has the schema already; migrated once a run."""
+        if not clusters.saved("migrated"):
+            first = clusters.Cluster()
+            pawls.Pawl(first, setup=False).must("migrate", "up")
+            first.save("migrated")
+        return self.cluster(like="migrated", **options)
 
     def need_pawl(self):
         if not os.path.exists(pawls.binary()):
@@ -165,7 +173,6 @@ def main(argv=None):
     args = p.parse_args(argv)
     counts = {"passed": 0, "failed": 0, "skipped": 0}
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    clusters.prepare()  # Before the first test, so that it belongs to the run.
     for path in _files(args.paths):
         try:
             functions = _functions(path)
