@@ -18,9 +18,9 @@ bool http_target_of(const char *url, struct http_target *ret_target, struct err 
 {
     const char *at = strncmp(url, "http://", 7) == 0 ? url + 7 : url;
     size_t len = strcspn(at, "/");
-    char text[264];
-    int n = snprintf(text, sizeof text, "%.*s", (int)(len > 263 ? 263 : len), at);
-    char *colon = n > 0 ? strrchr(text, ':') : NULL;
+    char text[264] = "";
+    memcpy(text, at, len < sizeof text ? len : sizeof text - 1);
+    char *colon = strrchr(text, ':');
     if (strstr(at, "://") || !colon || strlen(colon + 1) > 5 || colon[1] == '\0' ||
             strspn(colon + 1, "0123456789") != strlen(colon + 1))
         return err_set(err, ERR_INPUT, "'%.100s' is not http://host:port", url);
