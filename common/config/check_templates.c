@@ -87,20 +87,29 @@ static void check_belongs(const struct making *making, const struct policy_text 
                 (const char *)name.channel.ptr);
 }
 
-// "name:12:3: why" or "12:3: why" -> the place; the text that follows.
+// A positive number and the text `end` behind it; *at moves past both.
+static bool read_number(const char **at, const char *end, int *ret)
+{
+    char *after = NULL;
+    long number = strtol(*at, &after, 10);
+    if (after == *at || number < 1 || number > 1000000 || strncmp(after, end, strlen(end)) != 0)
+        return false;
+    *at = after + strlen(end);
+    *ret = (int)number;
+    return true;
+}
+
+// "name:12:3: why" or "12:3: why" -> the place; returns the text that follows, or all of it.
 static const char *read_place(const char *message, int *ret_line, int *ret_column)
 {
-    const char *digits = message + strcspn(message, "0123456789");
-    while (*digits) {
-        int line = 0, column = 0, used = 0;
-        bool begins = digits == message || digits[-1] == ':';
-        if (begins && sscanf(digits, "%9d:%9d: %n", &line, &column, &used) == 2 && used > 0) {
-            *ret_line = line;
-            *ret_column = column;
-            return digits + used;
-        }
-        digits += strspn(digits, "0123456789");
-        digits += strcspn(digits, "0123456789");
+    for (const char *begin = message; begin; begin = strchr(begin, ':')) {
+        begin += *begin == ':';
+        const char *at = begin;
+        int line = 0;
+        if (!read_number(&at, ":", &line) || !read_number(&at, ": ", ret_column))
+            continue;
+        *ret_line = line;
+        return at;
     }
     return message;
 }

@@ -88,39 +88,52 @@ static void allow_aside(const struct making *making, const struct aside_rule *ru
     }
 }
 
+// Marks the states that may be missed before `to`, which is on the path.
+static void mark_missed(
+        const struct making *making, const struct skip_rule *rule, int to, bool *missed)
+{
+    for (size_t i = 0; i < rule->n_missed; i++) {
+        int state = find_state(making, &rule->missed[i]);
+        if (state >= to)
+            schema_diag(making->load, DIAG_ERROR, AT_SLOT(&rule->missed[i], NULL), "flow",
+                    "'%s' does not come before '%s' on the path", rule->missed[i], rule->state);
+        else if (state >= 0)
+            missed[state] = true;
+    }
+}
+
+static void warn_useless(const struct making *making, const struct skip_rule *rule, int to)
+{
+    const struct policy *policy = &making->made->policy;
+    const struct flow *flow = &policy->flow;
+    for (size_t i = 0; i < rule->n_missed; i++) {
+        int state = policy_state_index(policy, rule->missed[i]);
+        bool used = state > 0 && flow->may[(size_t)(state - 1) * flow->n_states + (size_t)to];
+        if (used)
+            continue;
+        schema_diag(making->load, DIAG_WARNING, AT_SLOT(&rule->missed[i], NULL), "skip-useless",
+                "'%s' can't be missed: %s", rule->missed[i],
+                state == 0 ? "the path begins with it"
+                           : "the steps between it and the state are not in the list");
+    }
+}
+
 // A step to `to` may come from any state before it when all between the two may be missed.
 static void allow_skip(const struct making *making, const struct skip_rule *rule)
 {
     struct flow *flow = &making->made->policy.flow;
     int to = find_state(making, &rule->state);
-    bool on_path = to >= 0 && (size_t)to < flow->n_path;
-    if (to >= 0 && !on_path)
+    if (to >= 0 && (size_t)to >= flow->n_path)
         schema_diag(making->load, DIAG_ERROR, AT_SLOT(&rule->state, NULL), "flow",
                 "skip is for states of the path; '%s' leaves it", rule->state);
+    if (to < 0 || (size_t)to >= flow->n_path)
+        return;
     AUTO_FREE bool *missed = xcalloc(flow->n_path, sizeof *missed);
-    for (size_t i = 0; i < rule->n_missed; i++) {
-        int state = find_state(making, &rule->missed[i]);
-        if (state < 0 || !on_path)
-            continue;
-        if (state >= to)
-            schema_diag(making->load, DIAG_ERROR, AT_SLOT(&rule->missed[i], NULL), "flow",
-                    "'%s' does not come before '%s' on the path", rule->missed[i], rule->state);
-        else
-            missed[state] = true;
-    }
-    for (int from = to - 2; on_path && from >= 0 && missed[from + 1]; from--)
+    mark_missed(making, rule, to, missed);
+    for (int from = to - 2; from >= 0 && missed[from + 1]; from--)
         flow->may[(size_t)from * flow->n_states + (size_t)to] = true;
-    bool sound = making->diag->errors == making->errors_before;
-    for (size_t i = 0; i < rule->n_missed && on_path && sound; i++) {
-        int state = policy_state_index(&making->made->policy, rule->missed[i]);
-        bool used = state > 0 && state < to &&
-                    flow->may[(size_t)(state - 1) * flow->n_states + (size_t)to];
-        if (state >= 0 && state < to && !used)
-            schema_diag(making->load, DIAG_WARNING, AT_SLOT(&rule->missed[i], NULL), "skip-useless",
-                    "'%s' can't be missed: %s", rule->missed[i],
-                    state == 0 ? "the path begins with it"
-                               : "the steps between it and the state are not in the list");
-    }
+    if (making->diag->errors == making->errors_before)
+        warn_useless(making, rule, to);
 }
 
 static void mark_create(const struct making *making)

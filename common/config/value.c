@@ -86,13 +86,17 @@ bool value_rate(struct slice text, double *ret_per_s)
     int64_t whole = 0;
     if (!leading_number(&text, &whole) || whole > 1000000000)
         return false;
-    double rate = (double)whole, digit = 0.1;
+    double rate = (double)whole;
     if (text.len && text.ptr[0] == '.') {
+        double parts = 0, scale = 1;
         size_t i = 1;
-        for (; i < text.len && i < 8 && is_digit(text.ptr[i]); i++, digit /= 10)
-            rate += digit * (text.ptr[i] - '0');
+        for (; i < text.len && i < 8 && is_digit(text.ptr[i]); i++) {
+            parts = parts * 10 + (text.ptr[i] - '0');
+            scale *= 10;
+        }
         if (i == 1)
             return false;
+        rate += parts / scale;
         text = (struct slice){text.ptr + i, text.len - i};
     }
     for (size_t i = 0; i < ARRAY_LEN(units); i++) {
