@@ -20,7 +20,7 @@ static void add_type(struct text *out, const struct schema_key *key)
     if (scalars && inner->shape == LIST)
         text_str(out, "a list of ");
     text_str(out, key->type == S_MAP && key->shape == LIST ? key->of->name
-                                                          : schema_type_name(inner->type));
+                                                           : schema_type_name(inner->type));
     for (const struct schema_word *word = key->words; word && word->name; word++)
         text_fmt(out, "%s%s", word == key->words ? ": " : ", ", word->name);
 }

@@ -92,7 +92,7 @@ static void what_does_not_run_needs_no_file(void **state)
 static void one_line_end_is_taken_off(void **state)
 {
     struct fixture *f = *state;
-    static const struct {
+    const struct {
         struct slice file, want;
     } rows[] = {{SLICE("a"), SLICE("a")}, {SLICE("a\n"), SLICE("a")}, {SLICE("a\r\n"), SLICE("a")},
             {SLICE("a\n\n"), SLICE("a\n")}, {SLICE("a\0b\n"), SLICE("a\0b")},
