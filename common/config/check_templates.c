@@ -66,13 +66,21 @@ static bool sends(const struct message *message, struct slice channel)
     return false;
 }
 
+// "partials/foot.mustache" and "<message>/foot.mustache" are for {{>foot}}: names without a dot.
+static bool is_partial(const char *path, struct slice *ret_folder)
+{
+    struct slice rest = slice_of(path), name;
+    return cut(&rest, '/', ret_folder) && cut(&rest, '.', &name) && name.len > 0 &&
+           slice_eq(rest, SLICE("mustache"));
+}
+
 static void check_belongs(const struct making *making, const struct policy_text *file)
 {
-    // Folders that begin with _ hold partials, which any message may use.
-    struct template_name name;
-    if (file->path[0] == '_')
+    struct template_name name = {0};
+    bool partial = is_partial(file->path, &name.message);
+    if (partial && slice_eq(name.message, SLICE("partials")))
         return;
-    if (!read_name(file->path, &name) || !is_part(name.channel, name.part)) {
+    if (!partial && (!read_name(file->path, &name) || !is_part(name.channel, name.part))) {
         diag_file(making->diag, DIAG_WARNING, file->path, "template-name",
                 "is not read: a template is named <message>/<channel>.<locale>.<part>.mustache");
         return;
@@ -81,7 +89,7 @@ static void check_belongs(const struct making *making, const struct policy_text 
     if (!message)
         diag_file(making->diag, DIAG_WARNING, file->path, "template-unused",
                 "belongs to no message of the policy");
-    else if (!sends(message, name.channel))
+    else if (!partial && !sends(message, name.channel))
         diag_file(making->diag, DIAG_WARNING, file->path, "template-unused",
                 "message '%s' is not sent by %.*s", message->name, (int)name.channel.len,
                 (const char *)name.channel.ptr);

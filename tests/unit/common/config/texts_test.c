@@ -94,13 +94,13 @@ static void templates_are_named_below_their_folder(void **state)
     put(dir, "receipt/email.en.subject.mustache", SLICE("a"));
     put(dir, "receipt/.hidden.mustache", SLICE("x"));
     put(dir, "receipt/README.md", SLICE("x"));
-    put(dir, "_shared/foot.mustache", SLICE("f"));
+    put(dir, "partials/foot.mustache", SLICE("f"));
     struct policy_text *texts = NULL;
     size_t n = 0;
     struct err err = {0};
     assert_true(policy_read_templates(dir, &texts, &n, &err));
     assert_int_equal(n, 3);
-    assert_string_equal(texts[0].path, "_shared/foot.mustache");
+    assert_string_equal(texts[0].path, "partials/foot.mustache");
     assert_string_equal(texts[1].path, "receipt/email.en.subject.mustache");
     assert_string_equal(texts[2].body, "b");
     policy_texts_free(texts, n);
