@@ -1,9 +1,11 @@
 #include "cli/commands.h"
 
+#include "cli/demo/demo.h"
 #include "cli/help.h"
 #include "cli/migrate_commands.h"
 #include "cli/policy/policy.h"
 #include "cli/run/run.h"
+#include "cli/story/show.h"
 #include "cli/trigger/trigger.h"
 #include "cli/up/up.h"
 
@@ -17,6 +19,8 @@ const struct command commands[] = {
      .summary = "send what is due", .example = "pawl dispatcher --config /etc/pawl/pawl.yaml"},
     {.group = "Run", .words = "up", .args = "", .run = up_command, .flags = FLAG_BIT(DIR),
      .summary = "all of it with a private PostgreSQL, until ^C", .example = "pawl up --dir ./shop"},
+    {.group = "Run", .words = "demo", .args = "", .run = demo_command, .flags = FLAG_BIT(DIR) | FLAG_BIT(KEEP),
+     .summary = "five copies of one webhook in, one mail out: exit 0 only then", .example = "pawl demo --keep"},
     {.group = "Database", .words = "migrate up", .args = "", .run = migrate_command_up,
      .summary = "bring the schema to what this version needs", .example = "pawl migrate up"},
     {.group = "Database", .words = "migrate list", .args = "", .run = migrate_command_list,
@@ -29,6 +33,8 @@ const struct command commands[] = {
     {.group = "Webhooks in", .words = "trigger", .args = "SOURCE:TYPE", .min_args = 1, .max_args = 1, .run = trigger_command,
      .flags = FLAG_BIT(ORDER) | FLAG_BIT(COPIES) | FLAG_BIT(PARALLEL) | FLAG_BIT(SET) | FLAG_BIT(TO_N) | FLAG_BIT(ID),
      .summary = "send signed copies of one event, as its provider would", .example = "pawl trigger stripe:payment_intent.succeeded --order 1001 --copies 5"},
+    {.group = "Story", .words = "story", .args = "REF", .min_args = 1, .max_args = 1, .run = story_command,
+     .summary = "the timeline of an order, event, notification or message id", .example = "pawl story 1001"},
     {.group = "Policy", .words = "policy check", .args = "[FILES]", .max_args = FILES_MAX, .run = policy_command_check,
      .flags = FLAG_BIT(TEMPLATES),
      .summary = "check policy files, without a database", .example = "pawl policy check policy.yaml"},

@@ -1,6 +1,7 @@
 #include "cli/context.h"
 
 #include "cli/out.h"
+#include "cli/session_sql.h"
 #include "cli/up/place.h"
 #include "common/clock.h"
 #include "common/template/template.h"
@@ -104,7 +105,11 @@ struct pg *context_connect(
             .n_stmts = n_stmts,
             .connect_timeout_ms = CONNECT_MS,
             .statement_timeout_ms = STATEMENT_MS};
-    return pg_connect(&options, err);
+    AUTO_PG struct pg *pg = pg_connect(&options, err);
+    if (!pg || !pg_prepare(pg, session_statements, SESSION_COUNT, context_soon(), err))
+        return NULL;
+    pg_add(pg, (int)n_stmts + SESSION_SESSION);
+    return pg_fly(pg, context_soon(), err) ? steal(&pg) : NULL;
 }
 
 int64_t context_soon(void)
