@@ -55,28 +55,25 @@ static void list_leads(struct work *work)
             pick_add(&work->leads, i);
 }
 
-enum seen { SEEN_SAME, SEEN_OTHER_GEN, SEEN_OTHER_POLICY };
-
-static enum seen look_at_seen(struct work *work, int call)
+// True when policy version and key generation are what this process worked with; else they are
+// taken over.
+static bool is_up_to_date(struct work *work, int call)
 {
     struct txn *txn = work->txn;
     int version = pg_int(work->pg, call, 0, 0);
     int64_t gen = pg_big(work->pg, call, 0, 1);
     bool overlap = pg_bool(work->pg, call, 0, 2);
-    if (version != txn->version) {
-        txn->version = version;
-        return SEEN_OTHER_POLICY;
-    }
-    bool same = gen == txn->gen && overlap == txn->overlap;
+    bool same = version == txn->version && gen == txn->gen && overlap == txn->overlap;
+    txn->version = version;
     txn->gen = gen;
     txn->overlap = overlap;
-    return same ? SEEN_SAME : SEEN_OTHER_GEN;
+    return same;
 }
 
 // Flight 1: which policy and generation this is, and the keys: in the normal phase of generation g
 // into g, probing g-1; while g overlaps g-1 first into g-1 (probing g-2), and what is new there
 // then into g as well (flight 1b).
-static bool keys_flight(struct work *work, enum seen *ret_seen)
+static bool keys_flight(struct work *work, bool *ret_up_to_date)
 {
     struct txn *txn = work->txn;
     int64_t gen = txn->overlap ? txn->gen - 1 : txn->gen;
@@ -88,8 +85,8 @@ static bool keys_flight(struct work *work, enum seen *ret_seen)
     if (pg_rows(work->pg, 1) != 1)
         return err_set(
                 work->err, ERR_FATAL, "the schema has no key generation: run 'pawl migrate check'");
-    *ret_seen = look_at_seen(work, 1);
-    if (*ret_seen == SEEN_SAME)
+    *ret_up_to_date = is_up_to_date(work, 1);
+    if (*ret_up_to_date)
         mark_won(work, &work->leads, 2);
     return true;
 }
@@ -297,6 +294,20 @@ static bool changes_flight(struct work *work)
     return true;
 }
 
+// A copy in the same batch as its first is told that one's judgement: the stored moves were read
+// before it was made.
+static void share_moves(struct batch *batch)
+{
+    const struct event *first = NULL;
+    for (size_t i = 0; i < batch->n; i++) {
+        struct event *event = batch->items[i].event;
+        if (batch->items[i].leads)
+            first = event;
+        else if (event->outcome == EVENT_DUPLICATE && event->move == MOVE_NONE)
+            event->move = first->move;
+    }
+}
+
 // Flight 4: facts, deliveries of the new intents, COMMIT.
 static bool commit_flight(struct work *work)
 {
@@ -317,12 +328,12 @@ static bool commit_flight(struct work *work)
     return fly(work);
 }
 
-static bool run_flights(struct work *work, enum seen *ret_seen)
+static bool run_flights(struct work *work, bool *ret_up_to_date)
 {
     FAULT_STEP(accept_before_begin);
-    if (!keys_flight(work, ret_seen))
+    if (!keys_flight(work, ret_up_to_date))
         return false;
-    if (*ret_seen != SEEN_SAME)
+    if (!*ret_up_to_date)
         return true;
     FAULT_STEP(accept_after_keys);
     if (!overlap_flight(work))
@@ -333,6 +344,7 @@ static bool run_flights(struct work *work, enum seen *ret_seen)
     FAULT_STEP(accept_after_lock);
     if (!batch_judge(work->batch, work->once, work->err) || !changes_flight(work))
         return false;
+    share_moves(work->batch);
     FAULT_STEP(accept_before_commit);
     return commit_flight(work);
 }
@@ -349,15 +361,13 @@ static enum txn_end end_of_failure(struct work *work)
     return failure == PGF_DATA ? TXN_BAD_DATA : failure == PGF_AGAIN ? TXN_AGAIN : TXN_FAILED;
 }
 
-static enum txn_end run_once(struct work *work, enum seen *ret_seen)
+static enum txn_end run_once(struct work *work)
 {
-    if (!run_flights(work, ret_seen))
+    bool up_to_date = false;
+    if (!run_flights(work, &up_to_date))
         return end_of_failure(work);
-    if (*ret_seen != SEEN_SAME) {
-        if (!pg_rollback(work->pg))
-            return TXN_FAILED;
-        return *ret_seen == SEEN_OTHER_POLICY ? TXN_POLICY_CHANGED : TXN_AGAIN;
-    }
+    if (!up_to_date)
+        return pg_rollback(work->pg) ? TXN_OUTDATED : TXN_FAILED;
     if (!pg_committed(work->pg)) {
         err_set(work->err, ERR_TEMP, "the commit was not confirmed as the setup demands");
         return TXN_FAILED;
@@ -381,8 +391,7 @@ enum txn_end txn_run(struct txn *txn, struct batch *batch, const struct once_key
             .repeats = {room + 2 * batch->n, 0},
             .kept = {room + 3 * batch->n, 0}};
     list_leads(&work);
-    enum seen seen = SEEN_SAME;
-    enum txn_end end = run_once(&work, &seen);
+    enum txn_end end = run_once(&work);
     free(room);
     return end;
 }

@@ -13,9 +13,9 @@ struct txn {
 };
 
 enum txn_end {
-    TXN_DONE,           // committed, confirmed
-    TXN_POLICY_CHANGED, // nothing happened: txn->version is the new one, load it and read the batch
-                        // again
+    TXN_DONE,     // committed, confirmed
+    TXN_OUTDATED, // nothing happened: txn has the policy version and key generation of now; load
+                  // the policy if it is another, read the batch again and run it
     TXN_AGAIN,    // deadlock or serialization failure: nothing happened, run it again as a whole
     TXN_BAD_DATA, // SQLSTATE class 22 or 23: nothing happened, find the bad one
     TXN_LOST,     // the answer to COMMIT was lost: it may have happened; run it again on a new
@@ -24,6 +24,6 @@ enum txn_end {
 };
 
 // Runs the batch. On TXN_DONE every item's event has its outcome. err says why on all ends but
-// TXN_DONE and TXN_POLICY_CHANGED. deadline_ms is on the monotonic clock.
+// TXN_DONE and TXN_OUTDATED. deadline_ms is on the monotonic clock.
 enum txn_end txn_run(struct txn *txn, struct batch *batch, const struct once_keys *once,
         int64_t deadline_ms, struct err *err);

@@ -214,8 +214,11 @@ static void process_one_by_one(struct worker *worker, struct arrival *arrivals)
 // What to do after a try that did not end well; false = give up.
 static bool prepare_again(struct worker *worker, enum txn_end end, struct err *err)
 {
-    if (end == TXN_POLICY_CHANGED)
-        return load_policy(worker, false, err);
+    if (end == TXN_OUTDATED) {
+        bool ok = worker->policy->version == worker->txn.version || load_policy(worker, false, err);
+        worker->txn.version = worker->policy->version; // unchanged if it could not be loaded
+        return ok;
+    }
     count_database_error(worker);
     if (end == TXN_AGAIN)
         return true;
