@@ -1,7 +1,9 @@
 #include "cli/commands.h"
 
+#include "cli/deliveries/deliveries.h"
 #include "cli/demo/demo.h"
 #include "cli/help.h"
+#include "cli/inbox/inbox.h"
 #include "cli/migrate_commands.h"
 #include "cli/policy/policy.h"
 #include "cli/run/run.h"
@@ -33,6 +35,16 @@ const struct command commands[] = {
     {.group = "Webhooks in", .words = "trigger", .args = "SOURCE:TYPE", .min_args = 1, .max_args = 1, .run = trigger_command,
      .flags = FLAG_BIT(ORDER) | FLAG_BIT(COPIES) | FLAG_BIT(PARALLEL) | FLAG_BIT(SET) | FLAG_BIT(TO_N) | FLAG_BIT(ID),
      .summary = "send signed copies of one event, as its provider would", .example = "pawl trigger stripe:payment_intent.succeeded --order 1001 --copies 5"},
+    {.group = "Webhooks in", .words = "inbox list", .args = "", .run = inbox_list,
+     .summary = "what came in, newest first", .example = "pawl inbox list --since 1h --limit 20"},
+    {.group = "Webhooks in", .words = "inbox show", .args = "EVENT", .min_args = 1, .max_args = 1, .run = inbox_show,
+     .flags = FLAG_BIT(RAW) | FLAG_BIT(HEADERS),
+     .summary = "an event as it was received", .example = "pawl inbox show evt_9f2c --raw | jq ."},
+    {.group = "Messages out", .words = "deliveries list", .args = "", .run = deliveries_list,
+     .flags = FLAG_BIT(STATE) | FLAG_BIT(TYPE),
+     .summary = "what was, is or will be sent, newest first", .example = "pawl deliveries list --state unknown"},
+    {.group = "Messages out", .words = "deliveries show", .args = "NOTIFICATION", .min_args = 1, .max_args = 1, .run = deliveries_show,
+     .summary = "a notification's deliveries, content and attempts", .example = "pawl deliveries show c747338f564809bce41e00cf06092fa0"},
     {.group = "Story", .words = "story", .args = "REF", .min_args = 1, .max_args = 1, .run = story_command,
      .summary = "the timeline of an order, event, notification or message id", .example = "pawl story 1001"},
     {.group = "Policy", .words = "policy check", .args = "[FILES]", .max_args = FILES_MAX, .run = policy_command_check,

@@ -1,0 +1,98 @@
+#include "cli/context.h"
+#include "cli/deliveries/deliveries.h"
+#include "cli/deliveries_sql.h"
+#include "cli/flags.h"
+#include "cli/format.h"
+#include "cli/out.h"
+#include "cli/table.h"
+#include "common/clock.h"
+#include "common/config/near.h"
+#include "dispatcher/delivery.h"
+
+#define OUTPUT_MAX (16 << 20)
+#define SINCE_S (7 * 86400)
+#define LIMIT 50
+
+static bool state_of(const struct call *call, int *ret_state, struct err *err)
+{
+    const char *name = call->values[FLAG_STATE];
+    struct near near = {0};
+    *ret_state = -1;
+    for (int state = DELIVERY_DUE; name && state <= DELIVERY_COMPLAINED; state++) {
+        const char *known = delivery_state_name((enum delivery_state)state);
+        if (strcmp(name, known) == 0)
+            *ret_state = state;
+        near_offer(&near, name, known);
+    }
+    if (!name || *ret_state >= 0)
+        return true;
+    return err_set(err, ERR_INPUT, "--state '%.40s' is no state of a delivery%s%s%s", name,
+            near.best ? "; did you mean '" : "", near.best ? near.best : "", near.best ? "'?" : "");
+}
+
+static struct slice or_absent(const struct pg *pg, int row, int col)
+{
+    return pg_null(pg, 0, row, col) ? (struct slice){0} : pg_bytes(pg, 0, row, col);
+}
+
+static void add_row(const struct pg *pg, int row, struct table *table)
+{
+    char at[32], hex[KEY_HEX];
+    AUTO_FREE char *address = format_masked(pg_bytes(pg, 0, row, 7));
+    key_hex(pg_uuid(pg, 0, row, 1), hex);
+    table_cell(table, slice_of(clock_rfc3339(pg_big(pg, 0, row, 0), at)));
+    table_cell(table, slice_of(hex));
+    table_cell(table, slice_of(channel_name((enum channel_kind)pg_int(pg, 0, row, 2))));
+    table_cell(table, or_absent(pg, row, 3));
+    table_cell(table, slice_of(delivery_state_name((enum delivery_state)pg_int(pg, 0, row, 4))));
+    table_cell_fmt(table, "%d", pg_int(pg, 0, row, 5));
+    table_cell_fmt(table, "%d", pg_int(pg, 0, row, 6));
+    table_cell(table, slice_of(address));
+    table_cell(table, or_absent(pg, row, 8));
+    table_cell(table, or_absent(pg, row, 9));
+}
+
+static int show_rows(const struct call *call, const struct pg *pg)
+{
+    static const struct column columns[] = {{"created_at", COLUMN_TEXT},
+            {"notification", COLUMN_TEXT}, {"channel", COLUMN_TEXT}, {"type", COLUMN_TEXT},
+            {"state", COLUMN_TEXT}, {"tries", COLUMN_NUMBER},
+            {"possible_duplicates", COLUMN_NUMBER}, {"to", COLUMN_TEXT}, {"order", COLUMN_TEXT},
+            {"reason", COLUMN_TEXT}};
+    AUTO_TABLE struct table table;
+    AUTO_TEXT struct text out;
+    table_init(&table, columns, ARRAY_LEN(columns));
+    text_init(&out, OUTPUT_MAX);
+    for (int row = 0; row < pg_rows(pg, 0); row++)
+        add_row(pg, row, &table);
+    if (call_has(call, FLAG_JSON))
+        table_json(&table, &out);
+    else
+        table_text(&table, out_width(), &out);
+    return out_data(&out, EXIT_DONE);
+}
+
+int deliveries_list(const struct call *call)
+{
+    AUTO_CONTEXT struct context context = {0};
+    struct err err = {0};
+    int64_t since_s = SINCE_S, limit = LIMIT;
+    int state, code = context_load(call, &context);
+    if (code != EXIT_DONE)
+        return code;
+    if (!flag_duration(call, FLAG_SINCE, &since_s, &err) || !state_of(call, &state, &err) ||
+            !flag_number(call, FLAG_LIMIT, 1, 1000, &limit, &err))
+        return out_usage(call, &err);
+    AUTO_PG struct pg *pg =
+            context_connect(&context, deliveries_statements, DELIVERIES_COUNT, &err);
+    if (!pg)
+        return out_fail(call, &err);
+    pg_add(pg, DELIVERIES_LIST);
+    pg_p_big(pg, since_s);
+    pg_p_int(pg, state);
+    pg_p_text(pg, slice_of(call->values[FLAG_TYPE]));
+    pg_p_int(pg, (int32_t)limit);
+    if (!pg_fly(pg, context_soon(), &err))
+        return out_fail(call, &err);
+    return show_rows(call, pg);
+}

@@ -1,0 +1,156 @@
+#include "cli/context.h"
+#include "cli/deliveries/deliveries.h"
+#include "cli/deliveries_sql.h"
+#include "cli/format.h"
+#include "cli/out.h"
+#include "cli/table.h"
+#include "common/clock.h"
+#include "common/json/scan.h"
+#include "dispatcher/delivery.h"
+
+#define OUTPUT_MAX (16 << 20)
+
+// Results of the one flight: the deliveries, then the attempts.
+enum { DELIVERIES, ATTEMPTS };
+
+static bool ask(struct pg *pg, struct key id, struct err *err)
+{
+    static const int statements[] = {DELIVERIES_SHOW, DELIVERIES_ATTEMPTS};
+    for (size_t i = 0; i < ARRAY_LEN(statements); i++) {
+        pg_add(pg, statements[i]);
+        pg_p_ints(pg);
+        for (int bucket = 0; bucket < BUCKETS; bucket++)
+            pg_e_int(pg, bucket);
+        pg_p_uuid(pg, id);
+    }
+    if (!pg_fly(pg, context_soon(), err))
+        return false;
+    return pg_rows(pg, DELIVERIES) > 0 ||
+           err_set(err, ERR_NOTFOUND, "there is no delivery of this notification");
+}
+
+static void add_attempts(const struct pg *pg, struct table *table)
+{
+    for (int row = 0; row < pg_rows(pg, ATTEMPTS); row++) {
+        char at[32];
+        table_cell(table, slice_of(clock_rfc3339(pg_big(pg, ATTEMPTS, row, 0), at)));
+        table_cell(table, slice_of(channel_name((enum channel_kind)pg_int(pg, ATTEMPTS, row, 1))));
+        table_cell_fmt(table, "%d", pg_int(pg, ATTEMPTS, row, 2));
+        table_cell(table,
+                slice_of(attempt_outcome_name((enum attempt_outcome)pg_int(pg, ATTEMPTS, row, 3))));
+        if (pg_null(pg, ATTEMPTS, row, 4))
+            table_cell(table, (struct slice){0});
+        else
+            table_cell_fmt(table, "%d", pg_int(pg, ATTEMPTS, row, 4));
+        table_cell_fmt(
+                table, "%d", pg_null(pg, ATTEMPTS, row, 6) ? 0 : pg_int(pg, ATTEMPTS, row, 6));
+        table_cell(table, slice_of(pg_bool(pg, ATTEMPTS, row, 7) ? "true" : "false"));
+        table_cell(table,
+                pg_null(pg, ATTEMPTS, row, 5) ? (struct slice){0} : pg_bytes(pg, ATTEMPTS, row, 5));
+    }
+}
+
+static const struct {
+    const char *name;
+    int col;
+} parts[] = {{"once", 11}, {"type", 12}, {"order", 13}, {"reason", 7}, {"provider_id", 8}};
+
+static void one_text(const struct pg *pg, int row, struct text *out)
+{
+    char at[32];
+    AUTO_FREE char *address = format_masked(pg_bytes(pg, DELIVERIES, row, 6));
+    text_fmt(out, "%s to %s: %s, %d tries, %d possible duplicates, %s, made %s\n",
+            channel_name((enum channel_kind)pg_int(pg, DELIVERIES, row, 0)), address,
+            delivery_state_name((enum delivery_state)pg_int(pg, DELIVERIES, row, 2)),
+            pg_int(pg, DELIVERIES, row, 3), pg_int(pg, DELIVERIES, row, 4),
+            pg_int(pg, DELIVERIES, row, 5) == AT_MOST_ONCE ? "at-most-once" : "at-least-once",
+            clock_rfc3339(pg_big(pg, DELIVERIES, row, 9), at));
+    for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
+        if (pg_null(pg, DELIVERIES, row, parts[i].col))
+            continue;
+        struct slice value = pg_bytes(pg, DELIVERIES, row, parts[i].col);
+        text_fmt(out, "%-11s %.*s\n", parts[i].name, (int)value.len, (const char *)value.ptr);
+    }
+    struct content content = {0};
+    struct err err;
+    if (!pg_null(pg, DELIVERIES, row, 14) &&
+            content_from_json(pg_bytes(pg, DELIVERIES, row, 14), &content, &err))
+        text_fmt(out, "subject     %s\nmessage-id  <%s>\n\n%s\n", content.subject,
+                content.message_id, content.text ? content.text : content.html);
+    content_fini(&content);
+}
+
+static void one_json(const struct pg *pg, int row, struct text *out)
+{
+    char at[32];
+    AUTO_FREE char *address = format_masked(pg_bytes(pg, DELIVERIES, row, 6));
+    text_fmt(out, "%s{\"channel\":\"%s\",\"redrive\":%d,\"state\":\"%s\",\"tries\":%d,",
+            row ? "," : "", channel_name((enum channel_kind)pg_int(pg, DELIVERIES, row, 0)),
+            pg_int(pg, DELIVERIES, row, 1),
+            delivery_state_name((enum delivery_state)pg_int(pg, DELIVERIES, row, 2)),
+            pg_int(pg, DELIVERIES, row, 3));
+    text_fmt(out, "\"possible_duplicates\":%d,\"created_at\":\"%s\",\"to\":",
+            pg_int(pg, DELIVERIES, row, 4), clock_rfc3339(pg_big(pg, DELIVERIES, row, 9), at));
+    json_quote(out, slice_of(address));
+    for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
+        text_fmt(out, ",\"%s\":", parts[i].name);
+        if (pg_null(pg, DELIVERIES, row, parts[i].col))
+            text_str(out, "null");
+        else
+            json_quote(out, pg_bytes(pg, DELIVERIES, row, parts[i].col));
+    }
+    text_str(out, ",\"content\":");
+    if (pg_null(pg, DELIVERIES, row, 14))
+        text_str(out, "null");
+    else
+        text_add(out, pg_bytes(pg, DELIVERIES, row, 14));
+    text_char(out, '}');
+}
+
+static int show_all(const struct call *call, const struct pg *pg)
+{
+    static const struct column columns[] = {{"at", COLUMN_TEXT}, {"channel", COLUMN_TEXT},
+            {"attempt", COLUMN_NUMBER}, {"outcome", COLUMN_TEXT}, {"code", COLUMN_NUMBER},
+            {"wire_ms", COLUMN_NUMBER}, {"possible_duplicate", COLUMN_BOOL},
+            {"detail", COLUMN_TEXT}};
+    AUTO_TABLE struct table table;
+    AUTO_TEXT struct text out;
+    bool json = call_has(call, FLAG_JSON);
+    table_init(&table, columns, ARRAY_LEN(columns));
+    text_init(&out, OUTPUT_MAX);
+    add_attempts(pg, &table);
+    text_str(&out, json ? "{\"items\":[" : "");
+    for (int row = 0; row < pg_rows(pg, DELIVERIES); row++) {
+        if (json)
+            one_json(pg, row, &out);
+        else
+            one_text(pg, row, &out);
+    }
+    text_str(&out, json ? "],\"attempts\":" : "\n");
+    if (json)
+        table_json_items(&table, &out);
+    else
+        table_text(&table, out_width(), &out);
+    text_str(&out, json ? ",\"next\":null}\n" : "");
+    return out_data(&out, EXIT_DONE);
+}
+
+int deliveries_show(const struct call *call)
+{
+    AUTO_CONTEXT struct context context = {0};
+    struct err err = {0};
+    struct key id;
+    if (!key_from_hex(slice_of(call->args[0]), &id)) {
+        err_set(&err, ERR_INPUT, "'%.80s' is not the id of a notification (32 hex digits)",
+                call->args[0]);
+        return out_usage(call, &err);
+    }
+    int code = context_load(call, &context);
+    if (code != EXIT_DONE)
+        return code;
+    AUTO_PG struct pg *pg =
+            context_connect(&context, deliveries_statements, DELIVERIES_COUNT, &err);
+    if (!pg || !ask(pg, id, &err))
+        return out_fail(call, &err);
+    return show_all(call, pg);
+}

@@ -1,0 +1,6 @@
+// inbox.h: `pawl inbox list|show`: what came in, as it was received.
+#pragma once
+#include "cli/command.h"
+
+int inbox_list(const struct call *call);
+int inbox_show(const struct call *call);
