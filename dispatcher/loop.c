@@ -221,6 +221,7 @@ int loop_run(struct loop *loop)
         wire_collect(&loop->wire);
         loop_db_turn(loop);
         series_set(inflight, loop->wire.flying);
+        gauges_show_age(loop->gauges, clock_mono_ms());
         if (stop_turn(loop))
             break;
         wait_for_something(loop);

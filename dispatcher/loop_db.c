@@ -12,6 +12,7 @@ enum {
     GAUGES_EVERY_MS = 10000,
     REFRESH_AGAIN_MS = 1000,
     QUIET_AFTER_FAILURE_MS = 100,
+    GATHER_PART = 8,
     IDLE_FACTOR_MAX = 4, // an idle dispatcher polls so many times slower
     EX_CONFIG_CODE = 78,
 };
@@ -119,9 +120,10 @@ static bool wants_claim(const struct loop *loop, int64_t now)
     // What waits for its record is bounded: no claims while records don't get through.
     if (recorder_pending(loop->recorder) > (size_t)loop->options.transfers)
         return false;
+    // With more due than fits, a few ended transfers are worth one poll's wait, not a claim each.
     int free = transport_free_slots(loop->wire.transport);
-    int enough = loop->more_due ? loop->options.transfers / 8 : 1;
-    return free >= (enough > 0 ? enough : 1);
+    bool gather = loop->more_due && now < loop->claim_ms + loop->options.poll_ms;
+    return free > (gather ? loop->options.transfers / GATHER_PART : 0);
 }
 
 static bool choose_upkeep(struct loop *loop, int64_t now)
@@ -285,5 +287,7 @@ int64_t loop_db_next_ms(const struct loop *loop)
         at = earlier(at, loop->refresh_ms);
     if (wants_claim(loop, loop->claim_ms))
         at = earlier(at, loop->claim_ms);
+    else if (wants_claim(loop, loop->claim_ms + loop->options.poll_ms))
+        at = earlier(at, loop->claim_ms + loop->options.poll_ms);
     return at < loop->quiet_until_ms ? loop->quiet_until_ms : at;
 }

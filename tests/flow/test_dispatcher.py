@@ -1,5 +1,6 @@
 """The dispatcher alone: rows put in by SQL, what leaves by a real SMTP server's own count."""
 import json
+import signal
 import time
 
 from harness import *
@@ -210,3 +211,55 @@ def test_a_new_version_with_another_provider_holds_for_what_waits(t):
     old = rows.add("least", "ann@example.net")  # its notification remembers version 1
     ended(rows, old, 2)
     eq((sink.count(), other.count("ann@example.net")), (1, 1))
+
+
+def test_credentials_are_read_again_on_sighup_and_a_wrong_one_ends_nothing(t):
+    sink = t.sink(tls="starttls", auth="shop:right")
+    w = t.pawl(t.cluster(), sink, policy=POLICY)
+    w.set_credential("smtp-password", "wrong")
+    d = w.dispatcher()
+    rows = Rows(w)
+    nid = rows.add("most", "ann@example.net")
+    eventually(lambda: 3 in rows.outcomes(nid), 10, "a try failed at the login")
+    eq(rows.cluster.value("SELECT max(level) FROM pawl.attempts"), 2)
+    w.set_credential("smtp-password", "right")
+    d.proc.signal(signal.SIGHUP)
+    ended(rows, nid, 2)
+    eq(sink.count(), 1)
+
+
+def test_a_record_that_fails_is_run_again(t):
+    t.need_faults()
+    w, sink, rows = setup(t, dispatchers=0)
+    w.dispatcher(fault="fail@record.before_commit:1")
+    nid = rows.add("most", "ann@example.net")
+    ended(rows, nid, 2)
+    eq((rows.outcomes(nid), sink.count()), ([1], 1))
+
+
+def test_a_frozen_database_is_left_and_found_again(t):
+    w, sink, rows = setup(t)
+    rows.cluster.freeze()
+    time.sleep(12)  # longer than the loop waits for an answer
+    eq(w.dispatchers[0].admin("/livez").status, 200)
+    eq(w.dispatchers[0].admin("/readyz").status, 503)
+    rows.cluster.thaw()
+    nid = rows.add("most", "ann@example.net")
+    ended(rows, nid, 2)
+
+
+def test_few_free_transfers_are_enough_when_the_others_hang(t):
+    w, sink, rows = setup(t, host={"dispatcher": {"transfers": 20, "poll": "20ms", "lease": "20s", "grace": "100ms"}}, dispatchers=0)
+    for i in range(19):
+        rows.add("most", f"silentafterdot+{i}@example.net", lane=10)
+    nids = [rows.add("most", f"n{i}@example.net") for i in range(40)]
+    w.dispatcher()
+    eventually(lambda: all(rows.state(n) == 2 for n in nids), 20, "the one free transfer carries the rest")
+
+
+def test_exit_codes_say_what_was_wrong_at_the_start(t):
+    w, sink, rows = setup(t)
+    status, _, said = w.run("dispatcher", "--config", w.dispatchers[0].config)
+    eq(status, 69, said)
+    status, _, said = w.run("dispatcher", "--config", "/nonexistent/pawl.yaml")
+    eq(status, 78, said)
