@@ -78,6 +78,15 @@ static size_t add_cell(struct text *out, const char *cell, size_t max)
     return count;
 }
 
+void text_add_shown(struct text *out, struct slice text)
+{
+    AUTO_FREE char *copy = slice_dup(text); // ends at the first NUL, which is no text
+    for (const char *p = copy; *p; p += byte_len(p)) {
+        size_t n = *p == '\n' || *p == '\t' ? 1 : shown_len(p);
+        text_add(out, n ? (struct slice){(const unsigned char *)p, n} : SLICE(" "));
+    }
+}
+
 static size_t width_of(const char *cell)
 {
     size_t count = 0;

@@ -33,3 +33,7 @@ void table_text(const struct table *table, int width, struct text *out);
 // {"items":[{..}],"next":null}; numbers and true/false stand as they are.
 void table_json(const struct table *table, struct text *out);
 void table_json_items(const struct table *table, struct text *out); // the array alone
+
+// Appends text that others wrote as it may reach a terminal: lines and tabs stay, other control
+// characters become blanks.
+void text_add_shown(struct text *out, struct slice text);

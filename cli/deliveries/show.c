@@ -74,9 +74,30 @@ static void one_text(const struct pg *pg, int row, struct text *out)
     struct content content = {0};
     struct err err;
     if (!pg_null(pg, DELIVERIES, row, 14) &&
-            content_from_json(pg_bytes(pg, DELIVERIES, row, 14), &content, &err))
-        text_fmt(out, "subject     %s\nmessage-id  <%s>\n\n%s\n", content.subject,
-                content.message_id, content.text ? content.text : content.html);
+            content_from_json(pg_bytes(pg, DELIVERIES, row, 14), &content, &err)) {
+        text_fmt(out, "%-11s ", "subject");
+        text_add_shown(out, slice_of(content.subject));
+        text_fmt(out, "\n%-11s <%s>\n\n", "message-id", content.message_id);
+        text_add_shown(out, slice_of(content.text ? content.text : content.html));
+        text_char(out, '\n');
+    }
+    content_fini(&content);
+}
+
+// The address stays masked here too.
+static void content_json(struct slice stored, struct text *out)
+{
+    struct content content = {0};
+    struct err err;
+    if (!content_from_json(stored, &content, &err)) {
+        text_str(out, "null");
+        return;
+    }
+    AUTO_FREE char *masked = format_masked(slice_of(content.to));
+    free(content.to);
+    content.to = steal(&masked);
+    if (!content_to_json(&content, out))
+        text_str(out, "null");
     content_fini(&content);
 }
 
@@ -103,7 +124,7 @@ static void one_json(const struct pg *pg, int row, struct text *out)
     if (pg_null(pg, DELIVERIES, row, 14))
         text_str(out, "null");
     else
-        text_add(out, pg_bytes(pg, DELIVERIES, row, 14));
+        content_json(pg_bytes(pg, DELIVERIES, row, 14), out);
     text_char(out, '}');
 }
 

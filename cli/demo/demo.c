@@ -57,7 +57,7 @@ static bool load_policy(struct demo *demo, struct err *err)
 }
 
 // Statements of both topics on one connection: the story's follow the copies'.
-static bool connect(struct demo *demo, struct err *err)
+static bool open_session(struct demo *demo, struct err *err)
 {
     static struct pg_stmt all[FIRE_COUNT + STORY_COUNT];
     memcpy(all, fire_statements, sizeof fire_statements);
@@ -196,7 +196,7 @@ static int keep_running(const struct call *call, struct demo *demo, int code)
 static bool play(struct demo *demo, struct err *err)
 {
     out_note(demo->up.call, "sending %d copies of one signed webhook at once", COPIES);
-    return load_policy(demo, err) && connect(demo, err) && send_copies(demo, err) &&
+    return load_policy(demo, err) && open_session(demo, err) && send_copies(demo, err) &&
            wait_for_mail(demo, err);
 }
 

@@ -92,9 +92,9 @@ static void show_text(const struct pg *pg, int row, struct text *out)
             text_fmt(out, "%-9s %.*s\n", parts[i].name, (int)value.len, (const char *)value.ptr);
     }
     text_char(out, '\n');
-    text_add(out, or_absent(pg, row, 9));
+    text_add_shown(out, or_absent(pg, row, 9));
     text_char(out, '\n');
-    text_add(out, pg_bytes(pg, 0, row, 10));
+    text_add_shown(out, pg_bytes(pg, 0, row, 10));
     text_char(out, '\n');
 }
 

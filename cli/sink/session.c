@@ -133,7 +133,7 @@ static void on_end_of_mail(struct session *session, const struct session_store *
     if (session->too_long)
         reply(session, "552 5.3.4 too long");
     else if (store->store(store->ctx, session))
-        reply(session, "250 2.0.0 kept");
+        text_fmt(&session->out, "250 2.0.0 Ok: queued as %s\r\n", session->kept_as);
     else
         reply(session, "451 4.3.0 can't write it");
     reset(session);

@@ -9,12 +9,13 @@ struct session {
     struct text mail;
     char recipients[SINK_RECIPIENTS][256];
     size_t n_recipients;
+    char kept_as[32]; // set by store
     bool has_sender, in_data, too_long, quit;
 };
 
 // Called for a whole mail before it is acknowledged; false = 451.
 struct session_store {
-    bool (*store)(void *ctx, const struct session *session);
+    bool (*store)(void *ctx, struct session *session);
     void *ctx;
 };
 

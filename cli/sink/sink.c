@@ -38,10 +38,11 @@ static bool write_mail(struct sink *sink, const struct session *session, char na
     return fclose(file) == 0 && ok;
 }
 
-static bool store(void *ctx, const struct session *session)
+static bool store(void *ctx, struct session *session)
 {
     struct sink *sink = ctx;
     char name[32], now[32];
+    snprintf(session->kept_as, sizeof session->kept_as, "%llX", (unsigned long long)clock_now_us());
     if (!write_mail(sink, session, name))
         return false;
     sink->mails++;

@@ -15,7 +15,9 @@ static void message_part(const struct story_count *count, struct text *out)
         counted(out, count->messages, "mail", "mails");
     else
         counted(out, count->messages, "message", "messages");
-    if (count->accepted == count->messages)
+    if (count->accepted == count->messages && count->possible_duplicates > 0)
+        text_str(out, ", accepted.");
+    else if (count->accepted == count->messages)
         text_str(out, count->messages == 1 ? ", accepted once." : ", each accepted once.");
     else
         text_fmt(out, ", %d accepted.", count->accepted);
