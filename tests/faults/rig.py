@@ -60,6 +60,11 @@ def either_first(policy):
     return policy.replace("create: [s1]", "create: [s1, s2]")
 
 
+def both_at_once(policy):
+    """The policy with both messages at step s1, so that one event makes one of each, due together."""
+    return policy.replace("when: s2", "when: s1")
+
+
 def step(order, name, email=None, source="shop"):
     make = app_request if source == "shop" else stripe_request
     return make(secret(source), f"{order}-{name}", "step." + name, order, email or f"{order}@example.net", source=source)
