@@ -26,12 +26,13 @@ enum answer_row answer_row_of(enum answer answer)
 }
 
 // An app request is one event: what became of it is the move where it was judged, else the event's
-// own outcome. A repeat carries the stored move.
+// own outcome. A repeat carries the stored move; an app's first that left none was unmapped, since
+// what is parked without being judged is refused before it is stored.
 static const char *told_outcome(const struct event *event)
 {
     if (event->move != MOVE_NONE)
         return move_outcome_name(event->move);
-    return event_outcome_name(event->outcome == EVENT_DUPLICATE ? EVENT_ACCEPTED : event->outcome);
+    return event_outcome_name(event->outcome == EVENT_DUPLICATE ? EVENT_UNMAPPED : event->outcome);
 }
 
 static void add_member(struct text *out, const char *name, const char *value)

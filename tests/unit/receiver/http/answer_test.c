@@ -77,10 +77,10 @@ static void tells_an_app_the_outcome(void **state)
             {"the stored move of a repeat", EVENT_DUPLICATE, MOVE_ALREADY_DONE, "1001",
                     "{\"outcome\":\"already_done\",\"order\":\"1001\",\"event\":\"e "
                     "\\\"1\\\"\"}\n"},
-            {"notify only", EVENT_ACCEPTED, MOVE_NONE, NULL,
-                    "{\"outcome\":\"accepted\",\"event\":\"e \\\"1\\\"\"}\n"},
-            {"notify only, again", EVENT_DUPLICATE, MOVE_NONE, NULL,
-                    "{\"outcome\":\"accepted\",\"event\":\"e \\\"1\\\"\"}\n"},
+            {"notify only", EVENT_ACCEPTED, MOVE_APPLIED, NULL,
+                    "{\"outcome\":\"applied\",\"event\":\"e \\\"1\\\"\"}\n"},
+            {"unmapped, again", EVENT_DUPLICATE, MOVE_NONE, NULL,
+                    "{\"outcome\":\"unmapped\",\"event\":\"e \\\"1\\\"\"}\n"},
             {"unmapped", EVENT_UNMAPPED, MOVE_NONE, NULL,
                     "{\"outcome\":\"unmapped\",\"event\":\"e \\\"1\\\"\"}\n"},
     };
