@@ -84,6 +84,13 @@ class Barrier:
     close = open
 
 
+def retire(pawl, program):
+    """Takes a program that has ended out of those that run."""
+    group = pawl.receivers if program.kind == "receiver" else pawl.dispatchers
+    group.remove(program)
+    pawl.ended.append(program)
+
+
 def statuses(answers):
     """{status: how many}"""
     return {s: sum(a.status == s for a in answers) for s in sorted({a.status for a in answers})}

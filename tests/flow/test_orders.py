@@ -7,7 +7,8 @@ from harness import *
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 # pylint: disable=wrong-import-position
-from ledger import all_sent, applied, blocked, notifications, states, statuses, stored_once, waiting  # noqa: E402
+from ledger import (all_sent, applied, blocked, notifications, retire, states, statuses, stored_once,  # noqa: E402
+                    waiting)
 
 STEPS = ["s1", "s2", "s3", "s4", "s5", "s6"]
 
@@ -149,9 +150,8 @@ def test_an_event_that_meets_an_uncommitted_creation_waits_for_it_and_one_that_c
         eq((load.result()[0].status, late.result()[0].status), (200, 200), order)
         eq(states(w.cluster)[order], "s2", f"{first} before {second}")
         eq(waiting(w.cluster), [])
-        other.stop()
-        w.receivers.remove(other)
-        w.ended.append(other)
+        eq(other.stop(), 0)
+        retire(w, other)
     eq(chains(w.cluster), {"1001": ["s1", "s2"], "1002": ["s1", "s2"]})
 
 
