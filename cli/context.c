@@ -25,7 +25,7 @@ void context_fini(struct context *context)
 
 int context_findings(const struct call *call, const struct diag *diag, enum exit_code code)
 {
-    AUTO_TEXT struct text out;
+    AUTO_TEXT struct text out = {0};
     text_init(&out, FINDINGS_MAX);
     if (call_has(call, FLAG_JSON))
         diag_json(diag, &out);

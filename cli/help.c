@@ -127,7 +127,7 @@ void help_json(struct text *out)
 
 static bool topic(const struct call *call, struct text *out)
 {
-    size_t words = 0, found = 0;
+    size_t words = 0;
     if (call->n_args == 0) {
         help_overview(out);
         return true;
@@ -145,20 +145,21 @@ static bool topic(const struct call *call, struct text *out)
     for (size_t i = 0; i < commands_count && call->n_args == 1; i++) {
         const char *words_of = commands[i].words;
         if (strncmp(words_of, call->args[0], len) == 0 && words_of[len] == ' ')
-            text_fmt(out, "%spawl %-24s %s\n", found++ ? "" : "", words_of, commands[i].summary);
+            text_fmt(out, "pawl %-24s %s\n", words_of, commands[i].summary);
     }
     return out->len > 0;
 }
 
 int help_run(const struct call *call)
 {
-    AUTO_TEXT struct text out;
+    AUTO_TEXT struct text out = {0};
     text_init(&out, OUTPUT_MAX);
-    if (call_has(call, FLAG_JSON)) {
+    bool found = topic(call, &out);
+    if (found && call_has(call, FLAG_JSON)) { // always all of it
+        text_reset(&out);
         help_json(&out);
-        return out_data(&out, EXIT_DONE);
     }
-    if (topic(call, &out))
+    if (found)
         return out_data(&out, EXIT_DONE);
     struct err err;
     err_set(&err, ERR_NOTFOUND, "no help on '%.60s': see pawl help", call->args[0]);
@@ -167,7 +168,7 @@ int help_run(const struct call *call)
 
 int help_version(const struct call *call)
 {
-    AUTO_TEXT struct text out;
+    AUTO_TEXT struct text out = {0};
     text_init(&out, OUTPUT_MAX);
     text_fmt(
             &out, call_has(call, FLAG_JSON) ? "{\"version\":\"%s\"}\n" : "pawl %s\n", PAWL_VERSION);
@@ -181,7 +182,7 @@ int help_completion(const struct call *call)
         err_set(&err, ERR_INPUT, "completion is there for bash, not '%.60s'", call->args[0]);
         return out_usage(call, &err);
     }
-    AUTO_TEXT struct text out;
+    AUTO_TEXT struct text out = {0};
     text_init(&out, OUTPUT_MAX);
     help_completion_bash(&out);
     return out_data(&out, EXIT_DONE);

@@ -105,7 +105,7 @@ static int status_of(const struct text *in)
 static bool exchange(int fd, const struct http_target *target, const struct http_request *request,
         int64_t deadline_ms, struct text *in)
 {
-    AUTO_TEXT struct text head;
+    AUTO_TEXT struct text head = {0};
     text_init(&head, HEAD_MAX);
     bool v6 = strchr(target->host, ':') != NULL;
     text_fmt(&head, "%s %s HTTP/1.1\r\nHost: %s%s%s:%s\r\nConnection: close\r\n", request->method,
@@ -124,7 +124,7 @@ void http_exchange(const struct http_target *target, const struct http_request *
 {
     int64_t from_us = clock_mono_us();
     int64_t deadline_ms = clock_mono_ms() + request->timeout_ms;
-    AUTO_TEXT struct text in;
+    AUTO_TEXT struct text in = {0};
     text_init(&in, HTTP_ANSWER_MAX);
     *ret_answer = (struct http_answer){0};
     AUTO_CLOSE int fd = dial(target, deadline_ms);

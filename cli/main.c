@@ -8,7 +8,7 @@
 static int show_help(const struct call *call)
 {
     struct call help = *call;
-    AUTO_TEXT struct text out;
+    AUTO_TEXT struct text out = {0};
     if (!call->command) {
         help.n_args = 0;
         return help_run(&help);

@@ -20,7 +20,7 @@ static int finish(const struct call *call, int done, const struct text *out, con
 int migrate_command_up(const struct call *call)
 {
     AUTO_CONTEXT struct context context = {0};
-    AUTO_TEXT struct text out;
+    AUTO_TEXT struct text out = {0};
     struct err err = {0};
     text_init(&out, OUTPUT_MAX);
     int code = context_load(call, &context);
@@ -31,7 +31,7 @@ int migrate_command_up(const struct call *call)
 int migrate_command_list(const struct call *call)
 {
     AUTO_CONTEXT struct context context = {0};
-    AUTO_TEXT struct text out;
+    AUTO_TEXT struct text out = {0};
     struct err err = {0};
     text_init(&out, OUTPUT_MAX);
     int code = context_load(call, &context);
@@ -44,7 +44,7 @@ int migrate_command_list(const struct call *call)
 int migrate_command_check(const struct call *call)
 {
     AUTO_CONTEXT struct context context = {0};
-    AUTO_TEXT struct text out;
+    AUTO_TEXT struct text out = {0};
     struct err err = {0};
     text_init(&out, OUTPUT_MAX);
     int code = context_load(call, &context);
@@ -54,7 +54,7 @@ int migrate_command_check(const struct call *call)
 
 int migrate_command_sql(const struct call *call)
 {
-    AUTO_TEXT struct text out;
+    AUTO_TEXT struct text out = {0};
     struct err err = {0};
     int64_t from = 0, to = 0;
     if (!flag_number(call, FLAG_FROM, 1, NUMBER_MAX, &from, &err) ||

@@ -43,7 +43,7 @@ int out_fail_as(const struct call *call, enum exit_code code, const struct err *
         fprintf(stderr, "pawl: %s\n", err->msg);
         return (int)code;
     }
-    AUTO_TEXT struct text out;
+    AUTO_TEXT struct text out = {0};
     text_init(&out, PROBLEM_MAX);
     bool ok = text_str(&out, "{\"type\":\"about:blank\",\"title\":") &&
               json_quote(&out, slice_of(code_meaning((int)code))) &&

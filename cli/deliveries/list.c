@@ -59,8 +59,8 @@ static int show_rows(const struct call *call, const struct pg *pg)
             {"state", COLUMN_TEXT}, {"tries", COLUMN_NUMBER},
             {"possible_duplicates", COLUMN_NUMBER}, {"to", COLUMN_TEXT}, {"order", COLUMN_TEXT},
             {"reason", COLUMN_TEXT}};
-    AUTO_TABLE struct table table;
-    AUTO_TEXT struct text out;
+    AUTO_TABLE struct table table = {0};
+    AUTO_TEXT struct text out = {0};
     table_init(&table, columns, ARRAY_LEN(columns));
     text_init(&out, OUTPUT_MAX);
     for (int row = 0; row < pg_rows(pg, 0); row++)

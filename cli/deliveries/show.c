@@ -134,8 +134,8 @@ static int show_all(const struct call *call, const struct pg *pg)
             {"attempt", COLUMN_NUMBER}, {"outcome", COLUMN_TEXT}, {"code", COLUMN_NUMBER},
             {"wire_ms", COLUMN_NUMBER}, {"possible_duplicate", COLUMN_BOOL},
             {"detail", COLUMN_TEXT}};
-    AUTO_TABLE struct table table;
-    AUTO_TEXT struct text out;
+    AUTO_TABLE struct table table = {0};
+    AUTO_TEXT struct text out = {0};
     bool json = call_has(call, FLAG_JSON);
     table_init(&table, columns, ARRAY_LEN(columns));
     text_init(&out, OUTPUT_MAX);

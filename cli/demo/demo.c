@@ -169,7 +169,7 @@ static void show_text(const struct demo *demo, struct text *out)
 
 static int show(const struct call *call, const struct demo *demo)
 {
-    AUTO_TEXT struct text out;
+    AUTO_TEXT struct text out = {0};
     text_init(&out, OUTPUT_MAX);
     if (call_has(call, FLAG_JSON))
         show_json(demo, &out);

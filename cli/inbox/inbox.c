@@ -30,8 +30,8 @@ static int list_rows(const struct call *call, const struct pg *pg)
     static const struct column columns[] = {{"at", COLUMN_TEXT}, {"event", COLUMN_TEXT},
             {"source", COLUMN_TEXT}, {"type", COLUMN_TEXT}, {"outcome", COLUMN_TEXT},
             {"order", COLUMN_TEXT}, {"reason", COLUMN_TEXT}, {"bytes", COLUMN_NUMBER}};
-    AUTO_TABLE struct table table;
-    AUTO_TEXT struct text out;
+    AUTO_TABLE struct table table = {0};
+    AUTO_TEXT struct text out = {0};
     table_init(&table, columns, ARRAY_LEN(columns));
     text_init(&out, OUTPUT_MAX);
     for (int row = 0; row < pg_rows(pg, 0); row++) {
@@ -120,7 +120,7 @@ static void show_json(const struct pg *pg, int row, struct text *out)
 
 static int show_rows(const struct call *call, const struct pg *pg)
 {
-    AUTO_TEXT struct text out;
+    AUTO_TEXT struct text out = {0};
     bool json = call_has(call, FLAG_JSON);
     text_init(&out, OUTPUT_MAX);
     if (call_has(call, FLAG_RAW) || call_has(call, FLAG_HEADERS)) {

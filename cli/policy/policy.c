@@ -30,7 +30,7 @@ int policy_command_check(const struct call *call)
 {
     AUTO_CONTEXT struct context context = {0};
     AUTO_DIAG struct diag diag = {0};
-    AUTO_TEXT struct text out;
+    AUTO_TEXT struct text out = {0};
     struct err err = {0};
     int code = call->n_args > 0 ? EXIT_DONE : context_find(call, &context);
     if (code != EXIT_DONE)
@@ -65,7 +65,7 @@ static int apply(
     const char *note = call_has(call, FLAG_NOTE) ? call->values[FLAG_NOTE] : "";
     if (!policy_store_apply(context->database, policy, note, author(), &stored, &err))
         return out_fail(call, &err);
-    AUTO_TEXT struct text out;
+    AUTO_TEXT struct text out = {0};
     text_init(&out, OUTPUT_MAX);
     if (call_has(call, FLAG_JSON))
         text_fmt(&out, "{\"version\":%d,\"changed\":%s}\n", stored.version,
@@ -116,7 +116,7 @@ static bool version_of(const struct call *call, int *ret_version, struct err *er
 static void texts_json(const struct policy_text *texts, size_t n, struct text *out)
 {
     static const struct column columns[] = {{"path", COLUMN_TEXT}, {"bytes", COLUMN_NUMBER}};
-    AUTO_TABLE struct table table;
+    AUTO_TABLE struct table table = {0};
     table_init(&table, columns, ARRAY_LEN(columns));
     for (size_t i = 0; i < n; i++) {
         table_cell(&table, slice_of(texts[i].path));
@@ -128,7 +128,7 @@ static void texts_json(const struct policy_text *texts, size_t n, struct text *o
 int policy_command_show(const struct call *call)
 {
     AUTO_CONTEXT struct context context = {0};
-    AUTO_TEXT struct text out;
+    AUTO_TEXT struct text out = {0};
     struct err err = {0};
     int version = 0, code = context_load(call, &context);
     if (code != EXIT_DONE)
@@ -158,8 +158,8 @@ int policy_command_list(const struct call *call)
     static const struct column columns[] = {{"version", COLUMN_NUMBER}, {"applied_at", COLUMN_TEXT},
             {"author", COLUMN_TEXT}, {"sha256", COLUMN_TEXT}, {"note", COLUMN_TEXT}};
     AUTO_CONTEXT struct context context = {0};
-    AUTO_TABLE struct table table;
-    AUTO_TEXT struct text out;
+    AUTO_TABLE struct table table = {0};
+    AUTO_TEXT struct text out = {0};
     struct err err = {0};
     struct policy_version *rows = NULL;
     size_t n = 0;

@@ -41,7 +41,7 @@ static void fill(const struct story *story, bool short_times, struct table *tabl
 
 void story_text(const struct story *story, int width, struct text *out)
 {
-    AUTO_TABLE struct table table;
+    AUTO_TABLE struct table table = {0};
     table_init(&table, columns, ARRAY_LEN(columns));
     fill(story, width > 0 && one_day(story), &table);
     if (story->order)
@@ -64,8 +64,8 @@ void story_json(const struct story *story, struct text *out)
 {
     static const char *const kinds[] = {"order", "event", "notification"};
     const struct story_count *c = &story->count;
-    AUTO_TABLE struct table table;
-    AUTO_TEXT struct text verdict;
+    AUTO_TABLE struct table table = {0};
+    AUTO_TEXT struct text verdict = {0};
     table_init(&table, columns, ARRAY_LEN(columns));
     text_init(&verdict, 4096);
     fill(story, false, &table);
@@ -88,7 +88,7 @@ void story_json(const struct story *story, struct text *out)
 
 static int show(const struct call *call, const struct story *story)
 {
-    AUTO_TEXT struct text out;
+    AUTO_TEXT struct text out = {0};
     text_init(&out, OUTPUT_MAX);
     if (call_has(call, FLAG_JSON)) {
         story_json(story, &out);

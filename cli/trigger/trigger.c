@@ -126,8 +126,8 @@ static int show(const struct call *call, const struct fire *fire)
             {"outcome", COLUMN_TEXT}, {"ms", COLUMN_NUMBER}, {"note", COLUMN_TEXT}};
     size_t accepted = fire_count(fire, EVENT_ACCEPTED), bad = failed(fire);
     size_t caught = fire_count(fire, EVENT_DUPLICATE) + fire_count(fire, EVENT_MISMATCH);
-    AUTO_TABLE struct table table;
-    AUTO_TEXT struct text out;
+    AUTO_TABLE struct table table = {0};
+    AUTO_TEXT struct text out = {0};
     table_init(&table, columns, ARRAY_LEN(columns));
     text_init(&out, OUTPUT_MAX);
     add_rows(fire, &table);

@@ -113,7 +113,7 @@ static bool write_access(const char *data, struct err *err)
 {
     static const char *const roles[] = {
             "pawl", "pawl_receiver", "pawl_dispatcher", "pawl_operator", "pawl_maint"};
-    AUTO_TEXT struct text hba, ident;
+    AUTO_TEXT struct text hba = {0}, ident = {0};
     text_init(&hba, 4096);
     text_init(&ident, 4096);
     const struct passwd *user = getpwuid(geteuid());

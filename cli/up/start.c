@@ -186,7 +186,7 @@ static bool apply_policy(struct up *up, struct err *err)
 static bool prepare_database(struct up *up, struct err *err)
 {
     char owner[512];
-    AUTO_TEXT struct text done;
+    AUTO_TEXT struct text done = {0};
     text_init(&done, OUTPUT_MAX);
     cluster_conninfo(&up->cluster, "pawl", "pawl", owner);
     if (!cluster_database(&up->cluster, err) || migrate_up(owner, &done, err) == MIGRATE_FAILED)

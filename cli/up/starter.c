@@ -100,7 +100,7 @@ static bool read_policy(const char *dir, struct text *out)
 
 int starter_sink_port(const char *dir)
 {
-    AUTO_TEXT struct text policy;
+    AUTO_TEXT struct text policy = {0};
     if (!read_policy(dir, &policy))
         return 0;
     const char *url = strstr(text_cstr(&policy), SINK_URL);
@@ -111,7 +111,7 @@ int starter_sink_port(const char *dir)
 bool starter_set_sink_port(const char *dir, int from, int to, struct err *err)
 {
     char was[64];
-    AUTO_TEXT struct text policy, changed;
+    AUTO_TEXT struct text policy = {0}, changed = {0};
     text_init(&changed, FILE_MAX);
     snprintf(was, sizeof was, "%s%d", SINK_URL, from);
     if (!read_policy(dir, &policy))
@@ -129,7 +129,7 @@ bool starter_set_sink_port(const char *dir, int from, int to, struct err *err)
 // A YAML double-quoted text takes what a JSON string has. Relative names are relative to base.
 static void quoted(struct text *out, const char *base, const char *name)
 {
-    AUTO_TEXT struct text path;
+    AUTO_TEXT struct text path = {0};
     text_init(&path, 8192);
     if (base && name[0] != '/')
         text_fmt(&path, "%s/", base);
@@ -174,7 +174,7 @@ static void write_programs(const struct starter_host *host, struct text *out)
 
 bool starter_host_write(const struct starter_host *host, struct err *err)
 {
-    AUTO_TEXT struct text out;
+    AUTO_TEXT struct text out = {0};
     text_init(&out, FILE_MAX);
     text_str(&out,
             "# Written by `pawl up` at each start. Change policy.yaml, or start with your own\n"

@@ -93,7 +93,7 @@ void up_stop(struct up *up)
 
 static int tell(const struct up *up)
 {
-    AUTO_TEXT struct text out;
+    AUTO_TEXT struct text out = {0};
     text_init(&out, 16384);
     if (call_has(up->call, FLAG_JSON)) {
         text_str(&out, "{\"dir\":");

@@ -1,0 +1,223 @@
+"""`pawl`, the command: demo and up as processes, trigger, story, lists, exit codes, and the page docs/cli.md."""
+import json
+import os
+import pwd
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), ".."))
+from harness import *  # noqa: E402,F403 pylint: disable=wrong-import-position,wildcard-import
+
+ENV = {**os.environ, "LC_ALL": "C.UTF-8", "PAWL_CONFIG": "/nonexistent/pawl.yaml",
+       "ASAN_OPTIONS": "detect_leaks=1:exitcode=99", "UBSAN_OPTIONS": "halt_on_error=1:exitcode=99",
+       "LSAN_OPTIONS": f"suppressions={ROOT}/tests/lsan.supp:print_suppressions=0"}
+
+
+def pawl(*args, env=None, user=None, timeout=90):
+    """(exit status, stdout, stderr) without a host file."""
+    pre = ["setpriv", "--reuid", user, "--regid", str(pwd.getpwnam(user).pw_gid), "--clear-groups", "--"] if user else []
+    done = subprocess.run(pre + [binary(), *args], capture_output=True, text=True, env={**ENV, **(env or {})}, timeout=timeout,
+                          cwd="/", check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+def up(folder, name="up"):
+    """A running `pawl up` and what it said about itself."""
+    proc = Proc(name, [binary(), "up", "--dir", folder, "--json"], env=ENV, cwd="/")
+
+    def told():
+        if not proc.alive():
+            raise AssertionError(f"up ended with {proc.popen.returncode}:\n{proc.tail()}")
+        return next((json.loads(line) for line in proc.output().splitlines() if line.startswith('{"dir"')), None)
+
+    return proc, eventually(told, 60, "up is ready")
+
+
+def wait_gone(pids, seconds):
+    eventually(lambda: all(gone(p) for p in pids), seconds, "everything it started has ended")
+
+
+def is_promised(out):
+    told = json.loads(out)
+    eq((told["ok"], told["copies"], told["moves"], told["mails"], told["caught"]), (True, 5, 1, 1, 4))
+    eq(len(told["ages_s"]), 4)
+    check(all(0 < age < 60 for age in told["ages_s"]), "the repeats' ages are positive and small")
+    eq(told["story"]["verdict"], "5 webhook copies -> 1 move -> 1 mail, accepted once. Nothing outstanding.")
+    return told
+
+
+def test_demo_ends_with_0_and_exactly_one_mail_twice_on_the_same_data(_t):
+    folder = os.path.join(scratch("pawl-demo-"), "d")
+    status, out, err = pawl("demo", "--json", "--dir", folder, env={"HOME": ""})
+    eq(status, 0, out + err)
+    first = is_promised(out)
+    with open(os.path.join(folder, "mails", "log.tsv"), encoding="utf-8") as f:
+        eq([line.split("\t")[1] for line in f], [first["order"] + "@example.net"])
+    status, out, err = pawl("demo", "--dir", folder, env={"HOME": ""})
+    eq(status, 0, out + err)
+    check("5 copies in, 1 move, 1 mail, 4 caught (" in out, "the last line says it all: " + out)
+    eq(first["order"] in out, False, "each run has an order of its own")
+    check("of an earlier run" in err, "the second run finds the first one's data")
+
+
+def test_demo_works_for_a_user_without_a_home(t):
+    if os.getuid() != 0:
+        t.skip("needs root to become another user")
+    try:
+        status, out, err = pawl("demo", "--json", user="nobody", env={"HOME": ""})
+        eq(status, 0, out + err)
+        eq(is_promised(out)["dir"], "/var/tmp/pawl-nobody/demo")
+    finally:
+        shutil.rmtree("/var/tmp/pawl-nobody", ignore_errors=True)
+
+
+def test_up_ends_within_two_seconds_and_a_second_start_finds_the_data(_t):
+    folder = os.path.join(scratch("pawl-up-"), "d")
+    proc, told = up(folder)
+    sent = pawl("-c", told["config"], "trigger", "stripe:payment_intent.succeeded", "--id", "evt_1", "--json")
+    eq((sent[0], json.loads(sent[1])["accepted"]), (0, 1), sent[2])
+    eq(pawl("up", "--dir", folder)[0], 4, "a second up on the same folder is refused")
+    pids, start = proc.tree(), time.monotonic()
+    proc.signal(signal.SIGINT)
+    eq(proc.wait(5), 0)
+    check(time.monotonic() - start < 2.0, f"^C took {time.monotonic() - start:.2f} s")
+    wait_gone(pids, 1)
+    proc, told = up(folder, "again")
+    sent = pawl("-c", told["config"], "trigger", "stripe:payment_intent.succeeded", "--id", "evt_1", "--json")
+    eq(json.loads(sent[1])["caught"], 1, "the first run's event is known: " + sent[1])
+    story = json.loads(pawl("-c", told["config"], "story", "evt_1", "--json")[1])
+    eq((story["copies"], story["caught"], story["moves"]), (2, 1, 1))
+
+
+def test_a_killed_up_leaves_nothing_running(_t):
+    folder = os.path.join(scratch("pawl-up-"), "d")
+    proc, _ = up(folder)
+    pids = proc.tree()
+    check(len(pids) >= 6, "there is something to end")
+    os.kill(proc.pid, signal.SIGKILL)
+    proc.popen.wait(5)
+    wait_gone(pids[1:], 8)
+    proc, _ = up(folder, "again")
+
+
+def test_up_ends_when_a_program_dies_and_says_which(_t):
+    folder = os.path.join(scratch("pawl-up-"), "d")
+    proc, _ = up(folder)
+    pids = proc.tree()
+    victim = next(p for p in pids if comm(p) == "pawl-dispatch")
+    os.kill(victim, signal.SIGKILL)
+    eq(proc.wait(5), 69)
+    check("pawl-dispatch was killed by signal 9" in proc.output(), proc.tail())
+    wait_gone(pids, 2)
+
+
+def comm(pid):
+    try:
+        with open(f"/proc/{pid}/comm", encoding="utf-8") as f:
+            return f.read().strip()
+    except OSError:
+        return None
+
+
+def test_a_story_has_every_hop(t):
+    w = t.world(policy="strict")
+    to = ["--to", f"http://127.0.0.1:{w.ports()[0]}"]
+    sent = w.json("trigger", "shop:step.s1", "--order", "77", "--copies", "5", "--parallel", "5", *to)
+    eq((sent["copies"], sent["accepted"], sent["caught"], sent["failed"]), (5, 1, 4, 0))
+    eventually(lambda: w.sink.count("customer@example.net") == 1)
+    eventually(lambda: w.json("story", "77")["due"] == 0)
+    story = w.json("story", "77")
+    eq([line["hop"] for line in sorted(story["timeline"], key=lambda l: l["hop"])],
+       ["claim", "inbox", "inbox", "move", "notification", "provider"])
+    eq(story["verdict"], "5 webhook copies -> 1 move -> 1 mail, accepted once. Nothing outstanding.")
+    check("customer@" not in w.must("story", "77"), "addresses are masked")
+    event, note = w.cluster.query("SELECT event_id, replace(notification_id::text, '-', '') FROM pawl.notifications")[0]
+    message = w.cluster.value("SELECT content::json ->> 'message_id' FROM pawl.contents")
+    for ref in (event, note, f"<{message}>"):
+        eq(w.json("story", ref)["verdict"], story["verdict"], ref)
+    w.json("trigger", "shop:step.s3", "--order", "77", *to)
+    eq(w.json("story", "77")["waiting"], 1)
+    check("Outstanding: 1 waiting event." in w.must("story", "77"), "an early event is outstanding")
+    eq(w.run("story", "78")[0], 3)
+
+
+def test_lists_show_what_came_in_and_went_out(t):
+    w = t.world(policy="strict")
+    w.json("trigger", "stripe:step.s1", "--order", "5", "--id", "evt_x", "--set", "/extra=true",
+           "--to", f"http://127.0.0.1:{w.ports()[0]}")
+    eventually(lambda: [d["state"] for d in w.json("deliveries", "list")["items"]] == ["accepted"])
+    row = w.json("inbox", "list")["items"][0]
+    eq((row["event"], row["source"], row["type"], row["outcome"], row["order"]), ("evt_x", "stripe", "step.s1", "accepted", "5"))
+    eq(json.loads(w.must("inbox", "show", "evt_x", "--raw"))["extra"], True)
+    check("stripe-signature: sha256:" in w.must("inbox", "show", "evt_x", "--headers"), "the signature is redacted")
+    eq(w.json("deliveries", "list", "--state", "dead")["items"], [])
+    note = w.json("deliveries", "list", "--type", "reached-s1")["items"][0]["notification"]
+    shown = w.json("deliveries", "show", note)
+    eq(shown["items"][0]["content"]["to"], "c***@e***.net")
+    eq([a["outcome"] for a in shown["attempts"]], ["accepted"])
+    eq(w.must("inbox", "list").splitlines()[0].split("\t")[0], "AT", "a pipe gets tabs")
+
+
+def test_policies_are_checked_and_stored_once(t):
+    p = t.pawl(t.cluster(), policy="strict")
+    eq("nothing changed" in p.must("policy", "apply"), True)
+    eq([v["version"] for v in p.json("policy", "list")["items"]], [1])
+    p.set_policy("strict", edit=lambda s: s.replace("at-least-once", "at-most-onse"))
+    status, out, _ = p.run("policy", "check")
+    eq(status, 5)
+    check(re.search(r"policy\.yaml:\d+:\d+: error: .*at-most-once.*\[", out), "the shape of GCC, with the nearest word: " + out)
+    eq(json.loads(p.run("policy", "check", "--json")[1])["errors"] > 0, True)
+    eq(p.run("policy", "apply")[0], 5)
+    p.set_policy("strict", edit=lambda s: s.replace("Order reached s1", "Order has come to s1"))
+    eq(json.loads(p.must("policy", "apply", "--note", "words", "--json"))["version"], 2)
+    eq(p.json("policy", "list")["items"][0]["note"], "words")
+    eq(p.json("policy", "show", "1")["version"], 1)
+    eq(p.run("policy", "show", "9")[0], 3)
+
+
+def test_exit_codes_and_streams(t):
+    p = t.pawl(t.cluster(), policy="strict", setup=False)
+    eq(p.run("migrate", "check")[0], 1)
+    p.must("migrate", "up")
+    p.must("policy", "apply")
+    cases = [(("version",), 0), (("nope",), 2), (("story",), 2), (("story", "--jsn", "1"), 2), (("deliveries", "show", "x"), 2),
+             (("story", "none"), 3), (("trigger", "none:x", "--to", "127.0.0.1:9"), 3), (("help", "none"), 3),
+             (("trigger", "shop:step.s1", "--to", "127.0.0.1:9"), 69), (("--database", "host=/nonexistent", "story", "1"), 69),
+             (("-c", "/nonexistent", "story", "1"), 78)]
+    for args, want in cases:
+        status, out, err = p.run(*args)
+        eq(status, want, " ".join(args) + ": " + err)
+        if want in (2, 3):
+            eq(out, "", "nothing but data goes to stdout")
+            problem = json.loads(p.run(*args, "--json")[2])
+            eq((problem["exit"], problem["type"]), (want, "about:blank"))
+
+
+def test_the_page_names_every_command_flag_and_exit_code(_t):
+    told = json.loads(pawl("help", "--json")[1])
+    with open(os.path.join(ROOT, "docs", "cli.md"), encoding="utf-8") as f:
+        page = f.read()
+    rows = set(re.findall(r"^\| `pawl ([^`]*)`", page, re.M))
+    eq(rows, {(c["name"] + " " + c["arguments"]).strip() for c in told["commands"]})
+    for command in told["commands"]:
+        row = next(r for r in page.splitlines() if r.startswith(f"| `pawl {(command['name'] + ' ' + command['arguments']).strip()}`"))
+        eq(set(re.findall(r"`--([a-z-]+)`", row)), set(command["flags"]), command["name"])
+        check(command["summary"] in row, f"{command['name']}: the page says what the help says")
+    eq({int(n) for n in re.findall(r"^\| (\d+) \|", page, re.M)}, {e["code"] for e in told["exit_codes"]})
+    for flag in told["flags"]:
+        check(f"`--{flag['name']}`" in page, f"--{flag['name']} is on the page")
+    for command in told["commands"]:
+        eq(pawl(*command["name"].split(), "--help")[0], 0)
+
+
+def test_completion_is_bash(_t):
+    script = pawl("completion", "bash")[1]
+    script += '\nCOMP_WORDS=(pawl poli); COMP_CWORD=1; _pawl; echo "${COMPREPLY[*]}"'
+    script += '\nCOMP_WORDS=(pawl policy sh); COMP_CWORD=2; _pawl; echo "${COMPREPLY[*]}"'
+    script += '\nCOMP_WORDS=(pawl trigger a:b --cop); COMP_CWORD=3; _pawl; echo "${COMPREPLY[*]}"'
+    done = subprocess.run(["bash"], input=script, capture_output=True, text=True, check=False)
+    eq((done.stdout.split("\n")[:3], done.stderr), (["policy", "show", "--copies"], ""))
