@@ -143,48 +143,69 @@ void rows_orders_update(struct pg *pg, const struct batch *batch, size_t *ret_n)
     *ret_n = n;
 }
 
-// Waits whose row is to be written (new, still waiting) or taken back (stored, judged).
-#define WAITS(wanted, begin, put)                                                                  \
+// A waiting event with its order.
+struct wait_row {
+    const struct order_run *run;
+    const struct wait *wait;
+};
+
+// The waits of a batch that have a row (or have none yet) and are judged (or are not): a list to
+// free().
+static size_t list_waits(
+        const struct batch *batch, bool stored, bool judged, struct wait_row **ret_rows)
+{
+    size_t n = 0;
+    struct wait_row *rows = NULL;
+    for (size_t o = 0; o < batch->n_orders; o++) {
+        const struct order_run *run = &batch->orders[o];
+        for (size_t w = 0; w < run->n_waits; w++) {
+            if (run->waits[w].stored != stored || run->waits[w].judged != judged)
+                continue;
+            rows = xrealloc(rows, (n + 1) * sizeof *rows);
+            rows[n++] = (struct wait_row){run, &run->waits[w]};
+        }
+    }
+    *ret_rows = rows;
+    return n;
+}
+
+#define WAITS(begin, put)                                                                          \
     do {                                                                                           \
         begin(pg);                                                                                 \
-        for (size_t o_ = 0; o_ < batch->n_orders; o_++) {                                          \
-            const struct order_run *run = &batch->orders[o_];                                      \
-            for (size_t w_ = 0; w_ < run->n_waits; w_++) {                                         \
-                const struct wait *wait = &run->waits[w_];                                         \
-                if (wanted) {                                                                      \
-                    put;                                                                           \
-                }                                                                                  \
-            }                                                                                      \
+        for (size_t i_ = 0; i_ < n; i_++) {                                                        \
+            const struct order_run *run = rows[i_].run;                                            \
+            const struct candidate *event = &rows[i_].wait->event;                                 \
+            (void)run, (void)event;                                                                \
+            put;                                                                                   \
         }                                                                                          \
     } while (0)
 
 void rows_waiting_insert(struct pg *pg, const struct batch *batch)
 {
+    AUTO_FREE struct wait_row *rows = NULL;
+    size_t n = list_waits(batch, false, false, &rows);
     pg_add(pg, ACCEPT_WAITING_INSERT);
-#define NEW_WAITS(begin, put) WAITS(!wait->stored && !wait->judged, begin, put)
-    NEW_WAITS(pg_p_ints, pg_e_int(pg, run->bucket));
-    NEW_WAITS(pg_p_ints, pg_e_int(pg, wait->event.source));
-    NEW_WAITS(pg_p_ints, pg_e_int(pg, wait->event.to_id));
-    NEW_WAITS(pg_p_ints, pg_e_int(pg, (int)wait->reason));
-    NEW_WAITS(pg_p_bigs,
-            wait->event.has_sequence ? pg_e_big(pg, wait->event.sequence) : pg_e_null(pg));
-    NEW_WAITS(pg_p_texts, put_text(pg, run->id));
-    NEW_WAITS(pg_p_texts, put_text(pg, wait->event.id));
-    NEW_WAITS(pg_p_texts, put_text(pg, wait->event.scope));
-    NEW_WAITS(pg_p_texts, put_text(pg, wait->event.type));
-    NEW_WAITS(pg_p_texts, put_text(pg, wait->event.contact));
-    NEW_WAITS(pg_p_texts, put_text(pg, wait->event.data));
-#undef NEW_WAITS
+    WAITS(pg_p_ints, pg_e_int(pg, run->bucket));
+    WAITS(pg_p_ints, pg_e_int(pg, event->source));
+    WAITS(pg_p_ints, pg_e_int(pg, event->to_id));
+    WAITS(pg_p_ints, pg_e_int(pg, (int)rows[i_].wait->reason));
+    WAITS(pg_p_bigs, event->has_sequence ? pg_e_big(pg, event->sequence) : pg_e_null(pg));
+    WAITS(pg_p_texts, put_text(pg, run->id));
+    WAITS(pg_p_texts, put_text(pg, event->id));
+    WAITS(pg_p_texts, put_text(pg, event->scope));
+    WAITS(pg_p_texts, put_text(pg, event->type));
+    WAITS(pg_p_texts, put_text(pg, event->contact));
+    WAITS(pg_p_texts, put_text(pg, event->data));
 }
 
 void rows_waiting_delete(struct pg *pg, const struct batch *batch)
 {
+    AUTO_FREE struct wait_row *rows = NULL;
+    size_t n = list_waits(batch, true, true, &rows);
     pg_add(pg, ACCEPT_WAITING_DELETE);
-#define JUDGED_WAITS(begin, put) WAITS(wait->stored && wait->judged, begin, put)
-    JUDGED_WAITS(pg_p_ints, pg_e_int(pg, run->bucket));
-    JUDGED_WAITS(pg_p_texts, put_text(pg, run->id));
-    JUDGED_WAITS(pg_p_texts, put_text(pg, wait->event.id));
-    JUDGED_WAITS(pg_p_ints, pg_e_int(pg, wait->event.source));
-    JUDGED_WAITS(pg_p_texts, put_text(pg, wait->event.scope));
-#undef JUDGED_WAITS
+    WAITS(pg_p_ints, pg_e_int(pg, run->bucket));
+    WAITS(pg_p_texts, put_text(pg, run->id));
+    WAITS(pg_p_texts, put_text(pg, event->id));
+    WAITS(pg_p_ints, pg_e_int(pg, event->source));
+    WAITS(pg_p_texts, put_text(pg, event->scope));
 }

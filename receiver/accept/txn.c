@@ -303,7 +303,7 @@ static void share_moves(struct batch *batch)
         struct event *event = batch->items[i].event;
         if (batch->items[i].leads)
             first = event;
-        else if (event->outcome == EVENT_DUPLICATE && event->move == MOVE_NONE)
+        else if (first && event->outcome == EVENT_DUPLICATE && event->move == MOVE_NONE)
             event->move = first->move;
     }
 }
