@@ -264,6 +264,11 @@ bool pg_rollback(struct pg *pg)
         (void)!flight_wait(pg, deadline_ms, NULL);
     if (!pg_alive(pg))
         return false;
+    // What was added but never launched belongs to the transaction that ends here.
+    if (pg->flight.phase == FLIGHT_BUILDING) {
+        flight_fini(&pg->flight);
+        flight_init(&pg->flight);
+    }
     PGTransactionStatusType status = PQtransactionStatus(pg->conn);
     if (status == PQTRANS_IDLE)
         return true;
