@@ -1,15 +1,16 @@
 -- Judges copies that did not take their key against the row that did, in a statement of its own: it sees what the
 -- insert waited for. A copy whose own arrival holds the key is a transaction run again, not a repeat.
--- $1 $2 $3: live slots (-1 = none).
+-- $1 $2 $3: live slots (-1 = none). While two generations overlap a key is in both slots: the older row counts, once.
 -- returns: n int (index of the copy), outcome int (1 own, 2 duplicate, 3 mismatch), age bigint in microseconds
 WITH seen AS MATERIALIZED (
-    SELECT u.n, u.b, u.s, u.e, u.sc, u.a, u.k,
+    SELECT DISTINCT ON (u.n) u.n, u.b, u.s, u.e, u.sc, u.a, u.k,
            CASE WHEN k.arrival = u.a THEN 1 WHEN k.fp = u.f THEN 2 ELSE 3 END AS outcome,
            greatest(clock_timestamp() - k.first_at, interval '0') AS age
     FROM unnest($4::int4[], $5::int4[], $6::int4[], $7::text[], $8::text[], $9::bytea[], $10::uuid[], $11::text[])
              u(n, b, s, e, sc, f, a, k)
     JOIN keys k ON k.slot IN ($1::int4, $2::int4, $3::int4) AND k.bucket = u.b AND k.event_id = u.e COLLATE "C"
                AND k.source = u.s AND k.scope = u.sc COLLATE "C"
+    ORDER BY u.n, k.first_at
 ), kept AS (
     INSERT INTO repeats (bucket, source, outcome, event_id, scope, arrival, age, at, secret)
     SELECT b, s, outcome, e, sc, a, age, now(), k FROM seen WHERE outcome > 1

@@ -76,6 +76,45 @@ def test_of_two_bodies_that_race_for_one_id_exactly_one_moves_its_order(t):
     eq(len(applied(w.cluster)), 30)
 
 
+def turn(cluster, gen, overlap):
+    """Turns the ring as retention does: an overlap ends when no transaction is left that may not know of it."""
+    if not overlap:
+        now = cluster.value("SELECT clock_timestamp()")
+        eventually(lambda: cluster.value("SELECT count(*) FROM pg_stat_activity WHERE usename = 'pawl_receiver' AND xact_start <= %s",
+                                         (now,)) == 0, 10, "the older transactions have ended", every=0.005)
+    cluster.query("INSERT INTO pawl.key_gen (gen, overlap) VALUES (%s, %s)"
+                  " ON CONFLICT (gen) DO UPDATE SET overlap = excluded.overlap", (gen, overlap))
+
+
+def test_a_repeat_is_caught_while_the_ring_of_keys_turns_and_after(t):
+    w = t.world(receivers=2, dispatchers=0)
+    event = lambda n: stripe_request(secret("stripe"), f"evt-{n}", "step.s1", f"o{n}", "a@example.net")  # noqa: E731
+    taken = []
+
+    def again(phase):
+        eq(statuses(w.post(*taken * 4, connections=8)), {200: 4 * len(taken)}, phase)
+        eq([repeats(w.cluster, e.tag) for e in taken], [4] * len(taken), phase)
+        w.cluster.query("TRUNCATE pawl.repeats")
+
+    for number, (gen, overlap) in enumerate(((1, False), (2, True), (2, False), (3, True))):
+        turn(w.cluster, gen, overlap)
+        taken.append(event(number))
+        eq(statuses(w.post(*taken[-1:] * 5, connections=5)), {200: 5})
+        eq(repeats(w.cluster, taken[-1].tag), 4, f"the first in generation {gen}, overlap {overlap}")
+        w.cluster.query("TRUNCATE pawl.repeats")
+        again(f"generation {gen}, overlap {overlap}")
+    eq(len(applied(w.cluster)), 4)
+
+    copies = [event(n) for n in range(100, 160) for _ in range(20)]
+    load = w.load(copies, connections=16)
+    for gen, overlap in ((3, False), (4, True), (4, False)):
+        midway(load, {3: 200, 4: 400 if overlap else 600}[gen])
+        turn(w.cluster, gen, overlap)
+    eq(statuses(load.result()), {200: len(copies)})
+    eq({repeats(w.cluster, f"evt-{n}") for n in range(100, 160)}, {19}, "repeats of events that came while the ring turned")
+    eq(len(applied(w.cluster)), 64)
+
+
 def test_what_the_provider_changes_between_tries_makes_no_mismatch_and_one_id_in_two_scopes_is_two_events(t):
     w = t.world(receivers=1, dispatchers=0)
     tries = [stripe_request(secret("stripe"), "evt-1", "step.s1", "1", "a@example.net", pending_webhooks=n) for n in (3, 2, 1)]
