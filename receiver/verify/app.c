@@ -54,12 +54,13 @@ struct verify_result app_verify(const struct source *source, const struct verify
     struct slice token = {NULL, 0}, id = {NULL, 0};
     enum verify_reason reason = read_token(request, &token);
     if (reason != VERIFY_OK)
-        return (struct verify_result){reason, -1};
+        return (struct verify_result){.reason = reason, .secret_index = -1};
     int match = matching_token(source, token, request);
     if (match < 0)
-        return (struct verify_result){VERIFY_NO_MATCH, -1};
+        return (struct verify_result){.reason = VERIFY_NO_MATCH, .secret_index = -1};
     bool named = header_find(request, "Idempotency-Key", &id) == HEADER_ONE && id_ok(id);
-    return (struct verify_result){named ? VERIFY_OK : VERIFY_NO_ID, match};
+    reason = named ? VERIFY_OK : VERIFY_NO_ID;
+    return (struct verify_result){.reason = reason, .secret_index = match};
 }
 
 bool app_sign(const struct secret *secret, struct slice event_id, struct text *out, struct err *err)

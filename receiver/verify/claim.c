@@ -6,6 +6,9 @@
 void claim_fini(struct claim *claim)
 {
     text_fini(&claim->id_text);
+    text_fini(&claim->form);
+    for (size_t i = 0; i < ARRAY_LEN(claim->urls); i++)
+        text_fini(&claim->urls[i]);
 }
 
 enum header_found header_find(
@@ -34,8 +37,7 @@ bool header_value_ok(struct slice value)
     return true;
 }
 
-// A header that must be there once; empty is as good as absent.
-static enum verify_reason header_one(const struct verify_request *request, const char *name,
+enum verify_reason header_one(const struct verify_request *request, const char *name,
         enum verify_reason absent, struct slice *ret_value)
 {
     struct slice value = {NULL, 0};
@@ -78,13 +80,14 @@ static bool is_signature_key(const struct scheme *row, struct slice name)
 
 // An item without the row's prefix is of a version that is not known: passed over, like v0.
 static enum verify_reason add_signature(
-        const struct scheme *row, struct slice value, struct claim *claim)
+        const struct scheme *row, struct slice name, struct slice value, struct claim *claim)
 {
     struct slice prefix = slice_of(row->prefix);
     if (!slice_starts(value, prefix))
         return VERIFY_OK;
     if (claim->n_signatures == SCHEME_CANDIDATES_MAX)
         return VERIFY_BAD_HEADER;
+    claim->ed25519[claim->n_signatures] = row->ed25519 && slice_eq(name, slice_of(row->ed25519));
     claim->signatures[claim->n_signatures++] = skip(value, prefix.len);
     return VERIFY_OK;
 }
@@ -92,13 +95,13 @@ static enum verify_reason add_signature(
 static enum verify_reason read_item(
         const struct scheme *row, struct slice item, struct claim *claim)
 {
+    struct slice name = {NULL, 0};
     if (!row->kv_sep)
-        return add_signature(row, item, claim);
-    struct slice name;
+        return add_signature(row, name, item, claim);
     if (!cut(&item, row->kv_sep, &name))
         return row->time.from == TIME_ITEM ? VERIFY_BAD_HEADER : VERIFY_OK;
     if (is_signature_key(row, name))
-        return add_signature(row, item, claim);
+        return add_signature(row, name, item, claim);
     if (row->time.from != TIME_ITEM || !slice_eq(name, slice_of(row->time.name)))
         return VERIFY_OK;
     // Parsers differ in which of two they take, so neither is.
@@ -185,8 +188,8 @@ enum verify_reason claim_read_id(
     return VERIFY_OK;
 }
 
-enum verify_reason claim_read(
-        const struct scheme *row, const struct verify_request *request, struct claim *claim)
+enum verify_reason claim_read(const struct scheme *row, const struct source *source,
+        const struct verify_request *request, struct claim *claim)
 {
     struct slice value;
     enum verify_reason reason = header_one(request, row->header, VERIFY_NO_HEADER, &value);
@@ -194,5 +197,7 @@ enum verify_reason claim_read(
         reason = read_signatures(row, value, claim);
     if (reason == VERIFY_OK)
         reason = read_time(row, request, claim);
-    return reason == VERIFY_OK ? claim_read_id(row, request, claim) : reason;
+    if (reason == VERIFY_OK)
+        reason = claim_read_id(row, request, claim);
+    return reason == VERIFY_OK ? claim_make_parts(row, source, request, claim) : reason;
 }

@@ -11,6 +11,14 @@ size_t mac_size(enum scheme_algorithm algorithm); // bytes of its digest
 MUST_CHECK bool mac_of(enum scheme_algorithm algorithm, struct slice key,
         const struct slice pieces[], size_t n, unsigned char out[SCHEME_DIGEST_MAX]);
 
+// An ed25519 signature (RFC 8032) over the joined pieces. key: 32 bytes, public, or the private
+// seed whose public half is meant.
+enum { ED25519_KEY = 32, ED25519_SIGNATURE = 64 };
+MUST_CHECK bool ed25519_verify(struct slice key, bool is_private, const struct slice pieces[],
+        size_t n, const unsigned char signature[ED25519_SIGNATURE]);
+MUST_CHECK bool ed25519_sign(struct slice seed, const struct slice pieces[], size_t n,
+        unsigned char out[ED25519_SIGNATURE]);
+
 // Decodes exactly `want` bytes. Strict: no white space, no missing or surplus padding, no
 // stray bits in the last base64 digit (RFC 4648 §3.5), nothing behind it.
 MUST_CHECK bool encoding_decode(

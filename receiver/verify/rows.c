@@ -1,5 +1,38 @@
 #include "receiver/verify/scheme.h"
 
+#define LITERAL(text)                                                                              \
+    {                                                                                              \
+        PART_LITERAL,                                                                              \
+        {                                                                                          \
+            (const unsigned char *)(text), sizeof(text) - 1                                        \
+        }                                                                                          \
+    }
+#define STANDARD_PARTS                                                                             \
+    {                                                                                              \
+        {.kind = PART_ID}, LITERAL("."), {.kind = PART_TIMESTAMP}, LITERAL("."),                   \
+        {                                                                                          \
+            .kind = PART_BODY                                                                      \
+        }                                                                                          \
+    }
+
+// https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md;
+// svix-libs javascript/src/webhook.ts. `start` begins the header names: svix sends either family.
+// Versions that are not named are passed over. v1 is made with a shared secret (whsec_), v1a with a
+// pair of keys (whpk_); the kind of the secret decides which of them it can prove.
+#define STANDARD(name_, start)                                                                     \
+    .name = name_, .kind = SCHEME_HMAC, .type = "/type", .happened = "/timestamp",                 \
+    .id_header = start "-id", .header = start "-signature", .item_sep = " ", .kv_sep = ",",        \
+    .prefix = "", .time = {TIME_HEADER, start "-timestamp", false, 300, 300},                      \
+    .parts = STANDARD_PARTS, .algorithm = HMAC_SHA256, .encoding = ENCODING_BASE64,                \
+    .key = SECRET_WHSEC, .ed25519 = "v1a"
+
+// The second family of header names, reached by `also`.
+static const struct scheme standard_by_svix = {
+        STANDARD("standardwebhooks", "svix"), .keys = {"v1", "v1a"}};
+static const struct scheme svix_by_webhook = {STANDARD("svix", "webhook"), .keys = {"v1", "v1a"}};
+static const struct scheme pair_by_svix = {
+        STANDARD("standardwebhooks-v1a", "svix"), .keys = {"v1a"}};
+
 // The schemes that run. Facts: the provider's own documentation and library, named at each row.
 static const struct scheme rows[] = {
         // https://docs.stripe.com/webhooks#verify-manually; stripe-node src/Webhooks.ts. The
@@ -17,14 +50,81 @@ static const struct scheme rows[] = {
                 .keys = {"v1"},
                 .prefix = "",
                 .time = {TIME_ITEM, "t", false, 300, 300},
-                .parts = {{.kind = PART_TIMESTAMP}, {PART_LITERAL, {(const unsigned char *)".", 1}},
+                .parts = {{.kind = PART_TIMESTAMP}, LITERAL("."), {.kind = PART_BODY}},
+                .algorithm = HMAC_SHA256,
+                .encoding = ENCODING_HEX_LOWER,
+                .key = SECRET_VERBATIM,
+        },
+        // https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries;
+        // @octokit/webhooks-methods. The delivery's id and the event's name are not signed.
+        {
+                .name = "github",
+                .kind = SCHEME_HMAC,
+                .type = "/action",
+                .id_header = "X-GitHub-Delivery",
+                .type_header = "X-GitHub-Event",
+                .header = "X-Hub-Signature-256",
+                .prefix = "sha256=",
+                .parts = {{.kind = PART_BODY}},
+                .algorithm = HMAC_SHA256,
+                .encoding = ENCODING_HEX_LOWER,
+                .key = SECRET_VERBATIM,
+        },
+        // https://shopify.dev/docs/apps/build/webhooks/subscribe/https; @shopify/shopify-api. Ids,
+        // topic and shop are not signed. X-Shopify-Event-Id is shared by the topics of one change.
+        {
+                .name = "shopify",
+                .kind = SCHEME_HMAC,
+                .id_header = "X-Shopify-Webhook-Id",
+                .type_header = "X-Shopify-Topic",
+                .header = "X-Shopify-Hmac-Sha256",
+                .prefix = "",
+                .parts = {{.kind = PART_BODY}},
+                .algorithm = HMAC_SHA256,
+                .encoding = ENCODING_BASE64,
+                .key = SECRET_VERBATIM,
+        },
+        {STANDARD("standardwebhooks", "webhook"), .keys = {"v1", "v1a"}, .also = &standard_by_svix},
+        {STANDARD("svix", "svix"), .keys = {"v1", "v1a"}, .also = &svix_by_webhook},
+        {STANDARD("standardwebhooks-v1a", "webhook"), .keys = {"v1a"}, .also = &pair_by_svix},
+        // https://api.slack.com/authentication/verifying-requests-from-slack; @slack/bolt, which
+        // has no bound into the future.
+        {
+                .name = "slack",
+                .kind = SCHEME_HMAC,
+                .id = "/event_id",
+                .type = "/event/type",
+                .happened = "/event_time",
+                .scope = {"/team_id"},
+                .header = "X-Slack-Signature",
+                .prefix = "v0=",
+                .time = {TIME_HEADER, "X-Slack-Request-Timestamp", false, 300, 300},
+                .parts = {LITERAL("v0:"), {.kind = PART_TIMESTAMP}, LITERAL(":"),
                         {.kind = PART_BODY}},
                 .algorithm = HMAC_SHA256,
                 .encoding = ENCODING_HEX_LOWER,
                 .key = SECRET_VERBATIM,
         },
+        // https://www.twilio.com/docs/usage/security#validating-requests; twilio-node
+        // src/webhooks/webhooks.ts. I-Twilio-Idempotency-Token is not signed, and not used: a
+        // message is in one status once.
+        {
+                .name = "twilio",
+                .kind = SCHEME_HMAC,
+                .id = "/MessageSid",
+                .id_more = "/MessageStatus",
+                .type = "/MessageStatus",
+                .scope = {"/AccountSid"},
+                .header = "X-Twilio-Signature",
+                .prefix = "",
+                .parts = {{.kind = PART_URL}, {.kind = PART_FORM}},
+                .algorithm = HMAC_SHA1,
+                .encoding = ENCODING_BASE64,
+                .key = SECRET_VERBATIM,
+                .body_hash = "bodySHA256",
+        },
         {.name = "custom", .kind = SCHEME_CUSTOM},
-        {.name = "app", .kind = SCHEME_BEARER, .type = "/type"},
+        {.name = "app", .kind = SCHEME_BEARER, .type = "/type", .id_header = "Idempotency-Key"},
 };
 
 // Every name of the catalogue, whether it runs or not.
@@ -87,7 +187,7 @@ bool scheme_is_app(const struct scheme *scheme)
 // The policy's own pointer goes first: a source may know better where things stand.
 const char *scheme_id_pointer(const struct scheme *scheme, const struct source *source)
 {
-    return scheme_is_app(scheme) ? NULL : source->id_ptr ? source->id_ptr : scheme->id;
+    return scheme->id_header ? NULL : source->id_ptr ? source->id_ptr : scheme->id;
 }
 
 const char *scheme_type_pointer(const struct scheme *scheme, const struct source *source)
@@ -105,15 +205,56 @@ const char *const *scheme_scope_pointers(const struct scheme *scheme)
     return scheme->scope;
 }
 
+static bool has_part(const struct scheme *row, enum scheme_part_kind kind)
+{
+    for (size_t i = 0; row->parts[i].kind != PART_END; i++) {
+        if (row->parts[i].kind == kind)
+            return true;
+    }
+    return false;
+}
+
+bool scheme_signs_url(const char *name)
+{
+    const struct scheme *row = scheme_row(name);
+    return row && has_part(row, PART_URL);
+}
+
+bool scheme_id_unsigned(const struct scheme *scheme)
+{
+    return scheme->kind == SCHEME_HMAC && scheme->id_header && !has_part(scheme, PART_ID);
+}
+
+const char *scheme_id_header(const struct scheme *scheme)
+{
+    return scheme->id_header;
+}
+
+const char *scheme_type_header(const struct scheme *scheme)
+{
+    return scheme->type_header;
+}
+
+const char *scheme_id_more(const struct scheme *scheme)
+{
+    return scheme->id_more;
+}
+
+const struct scheme *scheme_spoken(const struct scheme *row, const struct verify_request *request)
+{
+    struct slice value;
+    bool speaks = !row->also || header_find(request, row->header, &value) != HEADER_NONE ||
+                  header_find(request, row->also->header, &value) == HEADER_NONE;
+    return speaks ? row : row->also;
+}
+
 bool scheme_sound(const struct scheme *row)
 {
-    bool body = false, timestamp = false, id = false;
-    for (size_t i = 0; row->parts[i].kind != PART_END; i++) {
-        body = body || row->parts[i].kind == PART_BODY;
-        timestamp = timestamp || row->parts[i].kind == PART_TIMESTAMP;
-        id = id || row->parts[i].kind == PART_ID;
-    }
-    if (!row->header || !body || (id && !row->id_header && !row->id))
+    bool body = has_part(row, PART_BODY), id = has_part(row, PART_ID);
+    bool form = has_part(row, PART_FORM);
+    if (!row->header || (!body && !form) || (id && !row->id_header && !row->id))
         return false;
-    return timestamp == (row->time.from != TIME_NONE);
+    if (scheme_id_unsigned(row) && (!body || row->parts[1].kind != PART_END))
+        return false;
+    return has_part(row, PART_TIMESTAMP) == (row->time.from != TIME_NONE);
 }

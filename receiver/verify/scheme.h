@@ -8,6 +8,8 @@ enum {
     SCHEME_PARTS_MAX = 16,      // pieces of what is signed
     SCHEME_KEYS_MAX = 2,        // names that a signature may have in a list
     SCHEME_SCOPE_MAX = 4,       // pointers that make the scope
+    SCHEME_ID_MAX = 2,          // pointers that make an id
+    SCHEME_URLS_MAX = 2,        // spellings of the URL that are tried
     SCHEME_CANDIDATES_MAX = 8,  // signatures tried of one request; more = refused
     SCHEME_HEADER_MAX = 4096,   // bytes of a header's value that is read
     SCHEME_DIGEST_MAX = 64,     // bytes of the longest digest
@@ -32,7 +34,15 @@ enum scheme_key {
     SECRET_BASE64,
 };
 
-enum scheme_part_kind { PART_END, PART_LITERAL, PART_TIMESTAMP, PART_BODY, PART_ID };
+enum scheme_part_kind {
+    PART_END,
+    PART_LITERAL,
+    PART_TIMESTAMP,
+    PART_BODY,
+    PART_ID,
+    PART_URL,  // the source's public_url with the request target's query
+    PART_FORM, // the body's pairs: sorted, each once, name and value one behind the other
+};
 struct scheme_part {
     enum scheme_part_kind kind;
     struct slice literal; // PART_LITERAL only
@@ -56,6 +66,9 @@ struct scheme {
 
     // Where the event's id, type and own time stand in the body, as JSON pointers; NULL = nowhere.
     const char *id, *type, *happened;
+    const char *id_more;     // a second pointer: the id is both, joined with ':'
+    const char *id_header;   // the event's id; signed if and only if there is a PART_ID
+    const char *type_header; // the event's type, never signed; with `type` it is HEADER.TYPE
     const char *scope[SCHEME_SCOPE_MAX + 1]; // ends with NULL
 
     const char *header;   // carries the signature
@@ -64,18 +77,26 @@ struct scheme {
     const char *keys[SCHEME_KEYS_MAX + 1]; // names of items that are signatures, ends with NULL
     const char *prefix;                    // before each signature, "" = none
     struct scheme_time time;
-    const char *id_header;                          // for PART_ID; NULL = the body's `id`
     struct scheme_part parts[SCHEME_PARTS_MAX + 1]; // what is signed; ends with PART_END
     enum scheme_algorithm algorithm;
     enum scheme_encoding encoding;
     enum scheme_key key;
+    const char *ed25519;       // which of `keys` is an ed25519 signature (RFC 8032)
+    const char *body_hash;     // query parameter: hex sha256 of a body that is no form
+    const struct scheme *also; // the same scheme by other header names
 };
 
 // The row of a scheme that runs, by its name; NULL when there is none.
 const struct scheme *scheme_row(const char *name);
 
-// The row can be trusted: it signs the body, and it reads a timestamp exactly when it signs one.
+// The row can be trusted: it signs the body, it reads a timestamp exactly when it signs one, and an
+// id outside what is signed only where that is the body and nothing else (see
+// verify_result.unsigned_id).
 bool scheme_sound(const struct scheme *row);
+
+// The row by whose header names the request speaks: row itself, unless its signature's header is
+// missing and `also` has one.
+const struct scheme *scheme_spoken(const struct scheme *row, const struct verify_request *request);
 
 // Makes a row of the policy's `verify`; it borrows the source's texts. False when the texts don't
 // make a sound row: such a source never verifies anything.

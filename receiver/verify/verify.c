@@ -12,6 +12,13 @@ const char *verify_reason_name(enum verify_reason reason)
     return (size_t)reason < ARRAY_LEN(names) ? names[reason] : "unknown";
 }
 
+// Twice is as good as not at all: readers differ in which they take.
+static struct slice told_by(const struct verify_request *request, const char *header)
+{
+    struct slice value = {NULL, 0}, nothing = {NULL, 0};
+    return header && header_find(request, header, &value) == HEADER_ONE ? value : nothing;
+}
+
 struct verify_result verify_request(
         const struct source *source, const struct verify_request *request)
 {
@@ -20,9 +27,15 @@ struct verify_result verify_request(
     if (row && row->kind == SCHEME_CUSTOM)
         row = custom_row(source, &made) ? &made : NULL;
     if (!row || !secret_first_live(source, request->now_s))
-        return (struct verify_result){VERIFY_NO_SECRET, -1};
-    return row->kind == SCHEME_BEARER ? app_verify(source, request)
-                                      : engine_verify(row, source, request);
+        return (struct verify_result){.reason = VERIFY_NO_SECRET, .secret_index = -1};
+    row = scheme_spoken(row, request);
+    struct verify_result result = row->kind == SCHEME_BEARER ? app_verify(source, request)
+                                                             : engine_verify(row, source, request);
+    if (result.reason == VERIFY_OK) {
+        result.id = told_by(request, row->id_header);
+        result.type = told_by(request, row->type_header);
+    }
+    return result;
 }
 
 bool verify_sign(const struct source *source, struct slice body, struct slice event_id,

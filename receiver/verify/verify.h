@@ -27,6 +27,9 @@ const char *verify_reason_name(enum verify_reason reason);
 struct verify_result {
     enum verify_reason reason; // VERIFY_OK when authentic
     int secret_index;          // which live secret matched, -1 = none
+    // Only when authentic: what the scheme's headers say of the event; borrowed from the request,
+    // empty = the scheme has it in the body, or the header is missing or there twice.
+    struct slice id, type;
 };
 
 // A scheme: how requests are signed and where the id, type and scope of the event are (NULL = not
@@ -38,8 +41,15 @@ bool scheme_known(const char *name, bool *ret_active);       // for the policy c
 // outlive it.
 int64_t scheme_horizon_s(const char *name);
 bool scheme_is_app(const struct scheme *scheme);
+bool scheme_signs_url(const char *name); // its sources need public_url; for the policy checker
+// The event's id stands in a header that is not signed: the signed bytes must be told apart too.
+bool scheme_id_unsigned(const struct scheme *scheme);
+// Header names, NULL when the scheme has them in the body.
+const char *scheme_id_header(const struct scheme *scheme);
+const char *scheme_type_header(const struct scheme *scheme);
 const char *scheme_id_pointer(
         const struct scheme *scheme, const struct source *source); // e.g. "/id"
+const char *scheme_id_more(const struct scheme *scheme); // second pointer of the id, or NULL
 const char *scheme_type_pointer(
         const struct scheme *scheme, const struct source *source); // e.g. "/type"
 const char *scheme_time_pointer(const struct scheme *scheme, const struct source *source);

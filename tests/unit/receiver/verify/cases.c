@@ -34,6 +34,10 @@ static void case_secrets(struct sig_case *made)
         made->secrets[i].value = slice_in(value);
         made->source.n_secrets = i + 1;
     }
+    // A public key is a secret's file like any other.
+    struct slice key = slice_in(json_object_get(made->json, "public_key"));
+    if (key.len && made->source.n_secrets < CASE_SECRETS_MAX)
+        made->secrets[made->source.n_secrets++].value = key;
     made->source.secrets = made->secrets;
 }
 
@@ -79,6 +83,19 @@ static void case_custom(struct sig_case *made)
     made->source.id_ptr = text_in(verify, "id");
 }
 
+// The URL that the provider signed, as the policy would have it, and the request target.
+static void case_url(struct sig_case *made)
+{
+    const char *url = text_of(made->json, "url"), *host = strstr(url, "://");
+    const char *target = host ? strchr(host + 3, '/') : NULL;
+    if (!target)
+        return;
+    made->request.method = SLICE("POST");
+    made->request.target = slice_of(target);
+    made->url = slice_dup((struct slice){(const unsigned char *)url, strcspn(url, "?")});
+    made->source.public_url = made->url;
+}
+
 static void case_make(json_t *json, struct sig_case *made)
 {
     *made = (struct sig_case){
@@ -95,6 +112,7 @@ static void case_make(json_t *json, struct sig_case *made)
     case_headers(made);
     case_body(made);
     case_custom(made);
+    case_url(made);
 }
 
 int cases_each(const char *path, void (*fn)(struct sig_case *signed_case, void *user), void *user)
@@ -115,6 +133,7 @@ int cases_each(const char *path, void (*fn)(struct sig_case *signed_case, void *
         case_make(json, &made);
         fn(&made, user);
         free(made.body);
+        free(made.url);
         json_decref(json);
     }
     fclose(file);
