@@ -16,8 +16,8 @@ def _standby(cluster, name):
 def _in_doubt(cluster, how):
     """Waits until a COMMIT of the dispatcher has happened without being answered, then cuts it off."""
     pid = eventually(lambda: cluster.query(WAITING), 10, "a COMMIT waits for its standby")[0][0]
+    cluster.query(f"SELECT {how}(%s)", (pid,))  # before the setting, which would let the COMMIT end well
     _standby(cluster, "")
-    cluster.query(f"SELECT {how}(%s)", (pid,))
 
 
 def test_a_claim_whose_commit_was_not_confirmed_is_given_back_and_sent_once(t):
