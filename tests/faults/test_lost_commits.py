@@ -118,7 +118,7 @@ def test_a_record_that_fails_before_its_commit_is_made_again(t):
     t.need_faults()
     w, acknowledged = t.world(policy=POLICY, dispatchers=0), Acknowledged()
     w.env["PAWL_FAULT_LOG"] = os.path.join(w.dir, "passed")
-    one = w.dispatcher(fault="fail@record.before_commit:1,fail@record.before_commit:2,fail@record.before_commit:4")
+    one = w.dispatcher(fault="fail@record.before_commit:1,fail@record.before_commit:2,fail@record.before_commit:3")
     acknowledged.add(w.post(*events("f", 10)))
     all_done(w.cluster, 10, "after the failures")
     everything_holds(w, acknowledged, exactly=True)
