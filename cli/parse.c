@@ -72,6 +72,21 @@ static bool take_flag(struct call *call, int flag, const char *value, struct err
     return true;
 }
 
+// One flag as getopt found it.
+static bool read_flag(struct call *call, int got, int argc, char **argv, struct err *err)
+{
+    bool is_long = got >= LONG_BASE;
+    int flag = is_long ? got - LONG_BASE : flag_of_letter(got);
+    const char *text = optind > 0 && optind <= argc ? argv[optind - 1] : "";
+    bool value_apart = is_long && optarg == text && optind > 1;
+    if (got == ':')
+        return err_set(err, ERR_INPUT, "'%.60s' needs a value", text);
+    if (flag < 0 || (is_long && !whole_name(argv, optind, flag_rows[flag].name)))
+        return unknown_flag(value_apart ? argv[optind - 2] : text, err);
+    return take_flag(call, flag, optarg, err);
+}
+
+// Reads on after the first error, which is the one that is told: --json may follow it.
 static bool read_flags(int argc, char **argv, struct call *call, struct err *err)
 {
     struct option options[FLAG_COUNT + 1];
@@ -80,22 +95,9 @@ static bool read_flags(int argc, char **argv, struct call *call, struct err *err
     opterr = 0;
     optind = 0; // starts anew: tests parse more than once
     bool ok = true;
-    for (;;) {
-        int got = getopt_long(argc, argv, letters, options, NULL);
-        if (got == -1)
-            return ok;
-        bool is_long = got >= LONG_BASE;
-        int flag = is_long ? got - LONG_BASE : flag_of_letter(got);
-        const char *text = optind > 0 && optind <= argc ? argv[optind - 1] : "";
-        bool value_apart = is_long && optarg == text && optind > 1;
-        // Reads on after the first error: --json may follow it.
-        if (got == ':')
-            ok = ok && err_set(err, ERR_INPUT, "'%.60s' needs a value", text);
-        else if (flag < 0 || (is_long && !whole_name(argv, optind, flag_rows[flag].name)))
-            ok = ok && unknown_flag(value_apart ? argv[optind - 2] : text, err);
-        else
-            ok = take_flag(call, flag, optarg, ok ? err : NULL) && ok;
-    }
+    for (int got = 0; (got = getopt_long(argc, argv, letters, options, NULL)) != -1;)
+        ok = read_flag(call, got, argc, argv, ok ? err : NULL) && ok;
+    return ok;
 }
 
 static bool unknown_command(const struct call *call, struct err *err)

@@ -3,7 +3,6 @@
 #include "common/json/scan.h"
 #include "common/utf8.h"
 
-#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -101,11 +100,16 @@ static const char *cell_at(const struct table *table, size_t row, size_t column)
     return cell ? cell : "-";
 }
 
+static char upper(char c)
+{
+    return c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c;
+}
+
 static void heading(const char *name, char out[64])
 {
     size_t i = 0;
     for (; name[i] && i < 63; i++)
-        out[i] = name[i] == '_' ? ' ' : (char)toupper((unsigned char)name[i]);
+        out[i] = name[i] == '_' ? ' ' : upper(name[i]);
     out[i] = '\0';
 }
 

@@ -98,6 +98,11 @@ static bool find_note(struct story *story, struct pg *pg, int base, struct key i
     return true;
 }
 
+struct message_ref {
+    struct slice id;
+    int64_t since_s;
+};
+
 static struct slice without_angles(const char *ref)
 {
     struct slice id = slice_of(ref);
@@ -106,14 +111,14 @@ static struct slice without_angles(const char *ref)
     return id;
 }
 
-static bool find_message(struct story *story, struct pg *pg, int base, const char *ref,
-        int64_t since_s, bool *ret_found, struct err *err)
+static bool find_message(struct story *story, struct pg *pg, int base,
+        const struct message_ref *ref, bool *ret_found, struct err *err)
 {
     static const int statements[] = {STORY_PROVIDER_ID, STORY_MESSAGE_ID};
     for (size_t i = 0; i < ARRAY_LEN(statements); i++) {
         pg_add(pg, base + statements[i]);
-        pg_p_text(pg, without_angles(ref));
-        pg_p_big(pg, since_s);
+        pg_p_text(pg, ref->id);
+        pg_p_big(pg, ref->since_s);
         if (!fly(pg, err))
             return false;
         if (pg_rows(pg, 0) > 0)
@@ -136,7 +141,8 @@ bool story_find(struct story *story, struct pg *pg, int base, const char *ref, i
         return false;
     if (!found && !find_event(story, pg, base, ref, &found, err))
         return false;
-    if (!found && !find_message(story, pg, base, ref, since_s, &found, err))
+    const struct message_ref message = {without_angles(ref), since_s};
+    if (!found && !find_message(story, pg, base, &message, &found, err))
         return false;
     if (!found)
         return err_set(err, ERR_NOTFOUND,
