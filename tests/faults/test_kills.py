@@ -15,6 +15,7 @@ from rig import POLICY, RECOVERY_S, Acknowledged, all_done, events, everything_h
 ORDERS = 60  # of a round: twice as many events
 ACKNOWLEDGED_MIN = 100
 LONG_ROUNDS, CI_ROUNDS = 50, 5
+CI_DATABASE_LABELS = 2  # of all labels, chosen anew each time
 
 # At which pass the process is killed: late enough that the load is on.
 RECEIVER = {"accept.before_begin": 3, "accept.after_keys": 3, "accept.after_lock": 3, "accept.before_commit": 3,
@@ -114,11 +115,32 @@ def kill_and_start_again(w, kind, chance):
     return started
 
 
-@timeout(150)
-def test_killed_at_random_times_under_load_everything_still_holds(t):
+def seeded():
+    """A source of chance; the printed seed gives it again."""
     seed = int(os.environ.get("PAWL_TEST_SEED", random.randrange(1 << 30)))
     print(f"PAWL_TEST_SEED={seed}", flush=True)
-    chance = random.Random(seed)
+    return random.Random(seed)
+
+
+@timeout(150)
+def test_postgresql_killed_while_a_process_stands_at_a_label_loses_nothing_that_was_acknowledged(t):
+    t.need_faults()
+    chance, passes = seeded(), {**RECEIVER, **DISPATCHER}
+    w, acknowledged = t.world(policy=POLICY), Acknowledged()
+    for label in list(passes) if t.long else chance.sample(list(passes), CI_DATABASE_LABELS):
+        program = (w.receivers if label in RECEIVER else w.dispatchers)[0]
+        program = w.restart(program, fault=f"stop@{label}:{passes[label]}", wait=label != "claim.before_begin")
+        load = w.load(events("pg-" + label, ORDERS), connections=8, again=True)
+        eventually(program.proc.frozen, 20, f"it stops at {label}")
+        w.cluster.kill9()
+        w.cluster.start()
+        program.thaw()
+        recovers(w, load, time.monotonic(), acknowledged, f"PostgreSQL killed at {label}")
+
+
+@timeout(150)
+def test_killed_at_random_times_under_load_everything_still_holds(t):
+    chance = seeded()
     w, acknowledged = t.world(policy=POLICY, receivers=2, dispatchers=2), Acknowledged()
     rounds = LONG_ROUNDS if t.long else CI_ROUNDS
     kinds = ["receiver", "dispatcher", "PostgreSQL"] * (rounds // 3 + 1)
