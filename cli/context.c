@@ -92,8 +92,10 @@ static bool template_ok(const char *src, size_t len, struct err *err)
     return parsed != NULL;
 }
 
-const struct policy_known policy_knowledge = {
-        .scheme = scheme_known, .template_ok = template_ok, .horizon_s = scheme_horizon_s};
+const struct policy_known policy_knowledge = {.scheme = scheme_known,
+        .template_ok = template_ok,
+        .horizon_s = scheme_horizon_s,
+        .signs_url = scheme_signs_url};
 
 struct pg *context_connect(
         const struct context *context, const struct pg_stmt *stmts, size_t n_stmts, struct err *err)

@@ -25,21 +25,42 @@ const char *move_outcome_name(enum move_outcome outcome)
     return (size_t)outcome < ARRAY_LEN(names) ? names[outcome] : "none";
 }
 
-// One block: the struct, the body, the idempotency key.
-struct arrival *arrival_new(struct slice source, struct slice body, struct slice idempotency_key)
+// Copies bytes to *at and moves it behind them.
+static struct slice keep(struct slice bytes, unsigned char **at)
 {
-    struct arrival *arrival = xmalloc(sizeof *arrival + body.len + idempotency_key.len);
+    struct slice kept = {*at, bytes.len};
+    if (bytes.len)
+        memcpy(*at, bytes.ptr, bytes.len);
+    *at += bytes.len;
+    return kept;
+}
+
+// One block: the struct, the body, what the headers say.
+struct arrival *arrival_new(
+        struct slice source, struct slice body, struct slice header_id, struct slice header_type)
+{
+    struct arrival *arrival = xmalloc(sizeof *arrival + body.len + header_id.len + header_type.len);
     *arrival = (struct arrival){.id = key_random(), .secret_index = -1};
     size_t n = source.len < sizeof arrival->source - 1 ? source.len : sizeof arrival->source - 1;
     memcpy(arrival->source, source.ptr, n);
-    unsigned char *room = (unsigned char *)(arrival + 1);
-    if (body.len)
-        memcpy(room, body.ptr, body.len);
-    arrival->body = (struct slice){room, body.len};
-    if (idempotency_key.len)
-        memcpy(room + body.len, idempotency_key.ptr, idempotency_key.len);
-    arrival->idempotency_key = (struct slice){room + body.len, idempotency_key.len};
+    unsigned char *at = (unsigned char *)(arrival + 1);
+    arrival->body = keep(body, &at);
+    arrival->header_id = keep(header_id, &at);
+    arrival->header_type = keep(header_type, &at);
     return arrival;
+}
+
+void event_clear_meaning(struct event *event)
+{
+    event->rule = NULL;
+    event->to = -1;
+    event->has_sequence = false;
+    event->sequence = 0;
+    free(steal(&event->order_id));
+    free(event->contact);
+    free(event->data);
+    event->contact = xstrdup("{}");
+    event->data = xstrdup("{}");
 }
 
 void arrival_drop_events(struct arrival *arrival)

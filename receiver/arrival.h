@@ -34,11 +34,14 @@ const char *move_outcome_name(enum move_outcome outcome);
 struct event {
     char *scope, *id, *type;
     unsigned char fingerprint[32];
-    const struct event_rule *rule; // of the policy the arrival was read with; NULL = unmapped
-    const char *parked_reason;     // static text; NULL = not parked. "no-id", "no-order",
-                                   // "duplicate-member", ..
-    char *order_id;                // NULL for notify-only and unmapped events
-    int to;                        // index into flow.states, -1 = none
+    bool unsigned_id; // its id is outside what is signed: the signed bytes are a key of their own
+    unsigned char signed_digest[32]; // of those bytes, then
+    bool late;                       // by its own signed time: means nothing any more
+    const struct event_rule *rule;   // of the policy the arrival was read with; NULL = unmapped
+    const char *parked_reason;       // static text; NULL = not parked. "no-id", "no-order",
+                                     // "duplicate-member", ..
+    char *order_id;                  // NULL for notify-only and unmapped events
+    int to;                          // index into flow.states, -1 = none
     bool has_sequence;
     int64_t sequence;
     char *contact, *data; // JSON objects as text, "{}" when empty
@@ -62,21 +65,26 @@ enum answer {
 
 // One HTTP request. One allocation with its body copied in; freed with arrival_free().
 struct arrival {
-    struct key id;                // made before the first try
-    char source[64];              // name; looked up in the policy of the moment
-    struct slice body;            // raw bytes, owned
-    struct slice idempotency_key; // app: the header's value, owned; else empty
-    char *headers;        // kept header lines "Name: value\n", secrets redacted; may be NULL
-    int64_t received_us;  // wall clock
-    int64_t deadline_ms;  // monotonic: past it the answer is 503
-    int secret_index;     // which live secret matched
-    struct event *events; // made by accept's reading step
+    struct key id;            // made before the first try
+    char source[64];          // name; looked up in the policy of the moment
+    struct slice body;        // raw bytes, owned
+    struct slice header_id;   // the event's id where a header has it, owned; else empty
+    struct slice header_type; // and its type
+    bool form;                // the body is application/x-www-form-urlencoded
+    char *headers;            // kept header lines "Name: value\n", secrets redacted; may be NULL
+    int64_t received_us;      // wall clock
+    int64_t deadline_ms;      // monotonic: past it the answer is 503
+    int secret_index;         // which live secret matched
+    struct event *events;     // made by accept's reading step
     size_t n_events;
     enum answer answer;
     void *request;        // receiver/http's own; NULL when the client is gone
     struct arrival *next; // queue link
 };
 
-struct arrival *arrival_new(struct slice source, struct slice body, struct slice idempotency_key);
+// What the scheme's headers say of the event is copied too; either may be empty.
+struct arrival *arrival_new(
+        struct slice source, struct slice body, struct slice header_id, struct slice header_type);
+void event_clear_meaning(struct event *event);     // nothing moves, nothing is said
 void arrival_drop_events(struct arrival *arrival); // before it is read again with another policy
 void arrival_free(struct arrival *arrival);        // NULL is fine

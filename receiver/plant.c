@@ -47,11 +47,16 @@ static struct verdict verdict_of(struct verify_result result, bool app)
     enum verdict_kind kind = VERDICT_REFUSED;
     if (result.reason == VERIFY_OK)
         kind = VERDICT_OK;
-    else if (result.reason == VERIFY_NO_SECRET)
+    else if (result.reason == VERIFY_NO_SECRET || result.reason == VERIFY_NO_URL)
         kind = VERDICT_NO_SECRET;
     else if (result.reason == VERIFY_NO_ID)
         kind = VERDICT_NO_KEY;
-    return (struct verdict){kind, verify_reason_name(result.reason), result.secret_index, app};
+    return (struct verdict){.kind = kind,
+            .reason = verify_reason_name(result.reason),
+            .secret_index = result.secret_index,
+            .app = app,
+            .id = result.id,
+            .type = result.type};
 }
 
 static struct verdict verify(const struct source *source, const struct received *received)
@@ -76,9 +81,15 @@ static struct read_pointers pointers(const struct source *source)
     if (!scheme)
         return (struct read_pointers){0};
     return (struct read_pointers){.id = scheme_id_pointer(scheme, source),
+            .id_more = scheme_id_more(scheme),
             .type = scheme_type_pointer(scheme, source),
             .scope = scheme_scope_pointers(scheme),
-            .app = scheme_is_app(scheme)};
+            .time = scheme_time_pointer(scheme, source),
+            .time_demanded = source->time_ptr,
+            .app = scheme_is_app(scheme),
+            .header_id = scheme_id_header(scheme),
+            .header_type = scheme_type_header(scheme),
+            .unsigned_id = scheme_id_unsigned(scheme)};
 }
 
 static bool submit(void *user, int lane, struct arrival *arrival, bool *ret_full)
@@ -109,7 +120,7 @@ static bool start_accept(struct plant *plant, int lane, struct err *err)
     plant->joints[lane] = (struct joint){plant, lane};
     struct accept_options options = {.conninfo = plant->host->database,
             .credentials = plant->host->credentials,
-            .known = {.scheme = scheme_known},
+            .known = {.scheme = scheme_known, .signs_url = scheme_signs_url},
             .pointers = pointers,
             .policies = plant->policies,
             .queue_rows = QUEUE_ROWS,

@@ -198,6 +198,19 @@ static void check_horizon(const struct making *making, const struct source *sour
             source->name);
 }
 
+static void check_url(const struct making *making, const struct source *source)
+{
+    bool needed =
+            source->scheme && making->known->signs_url && making->known->signs_url(source->scheme);
+    if (needed && !source->public_url)
+        SAY(DIAG_ERROR, &source->scheme, &source->name, "public-url",
+                "scheme '%s' needs 'public_url': the provider signs the URL that it was given",
+                source->scheme);
+    if (needed && source->public_url && strpbrk(source->public_url, "?#"))
+        SAY(DIAG_ERROR, &source->public_url, NULL, "public-url",
+                "public_url must end with its path: the query is taken from the request");
+}
+
 static void check_source(const struct making *making, struct source *source)
 {
     bool is_map =
@@ -207,6 +220,7 @@ static void check_source(const struct making *making, struct source *source)
     check_scheme(making, source);
     check_custom(making, source);
     check_secrets(making, source);
+    check_url(making, source);
     check_horizon(making, source);
     for (size_t i = 0; i < source->n_events; i++) {
         if (source->events[i].type)

@@ -87,8 +87,8 @@ struct source {
     char **fingerprint_ignore; // JSON pointers of members that change between tries
     size_t n_fingerprint_ignore;
     size_t body_max;  // bytes; 0 = the host's
-    double rate;      // requests a second; 0 = unlimited (not active yet)
-    char *public_url; // or NULL
+    double rate;      // requests a second and process; 0 = unlimited
+    char *public_url; // as the provider calls it, for schemes that sign it; or NULL
     char *receipts;   // channel name, or NULL (not active yet)
     struct event_rule *events;
     size_t n_events;
@@ -206,6 +206,8 @@ struct policy_known {
     bool (*template_ok)(const char *src, size_t len, struct err *err);
     // How long after an event its provider may still send it, in seconds; 0 = unknown.
     int64_t (*horizon_s)(const char *scheme);
+    // Does it sign the URL, so that its sources need public_url?
+    bool (*signs_url)(const char *scheme);
 };
 
 // Makes a policy of texts it copies; their order does not matter. All findings go to diag (errors,

@@ -26,6 +26,13 @@ static const char *secret_name(const struct source *source, const struct arrival
     return source->secrets[arrival->secret_index].credential;
 }
 
+static int signed_bucket(const struct event *event)
+{
+    struct key key;
+    memcpy(key.bytes, event->signed_digest, sizeof key.bytes);
+    return event->unsigned_id ? key_bucket(key) : 0;
+}
+
 static void add_items(struct batch *batch, struct arrival *arrival, size_t *room)
 {
     const struct source *source = policy_source(batch->policy, slice_of(arrival->source));
@@ -44,6 +51,7 @@ static void add_items(struct batch *batch, struct arrival *arrival, size_t *room
                 .source = source,
                 .secret = secret_name(source, arrival),
                 .bucket = key_bucket(key),
+                .signed_bucket = signed_bucket(event),
                 .nth = batch->n,
                 .order = SIZE_MAX};
         batch->n++;
@@ -84,6 +92,39 @@ void batch_fini(struct batch *batch)
     *batch = (struct batch){0};
 }
 
+static int order_by_signed(const struct item *a, const struct item *b)
+{
+    if (a->signed_bucket != b->signed_bucket)
+        return a->signed_bucket < b->signed_bucket ? -1 : 1;
+    int order = memcmp(
+            a->event->signed_digest, b->event->signed_digest, sizeof a->event->signed_digest);
+    return order ? order : (a->source->id > b->source->id) - (a->source->id < b->source->id);
+}
+
+static int order_by_signed_at(const void *left, const void *right, void *items)
+{
+    const struct item *all = items, *a = &all[*(const size_t *)left],
+                      *b = &all[*(const size_t *)right];
+    int order = order_by_signed(a, b);
+    return order ? order : (a->nth > b->nth) - (a->nth < b->nth);
+}
+
+size_t batch_sort_signed(struct batch *batch, size_t *at)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < batch->n; i++)
+        if (batch->items[i].won && batch->items[i].event->unsigned_id)
+            at[n++] = i;
+    if (n)
+        qsort_r(at, n, sizeof *at, order_by_signed_at, batch->items);
+    for (size_t i = 0; i < n; i++) {
+        struct item *item = &batch->items[at[i]];
+        item->signed_leads = i == 0 || order_by_signed(&batch->items[at[i - 1]], item) != 0;
+        item->replayed = !item->signed_leads;
+    }
+    return n;
+}
+
 static int order_by_order(const void *left, const void *right)
 {
     const struct order_run *a = left, *b = right;
@@ -94,7 +135,7 @@ static int order_by_order(const void *left, const void *right)
 
 static bool names_an_order(const struct item *item)
 {
-    return item->won && item->event->order_id && item->event->to >= 0 &&
+    return item->won && !item->replayed && item->event->order_id && item->event->to >= 0 &&
            !item->event->parked_reason;
 }
 

@@ -14,6 +14,10 @@ struct item {
     size_t order;       // index into orders, SIZE_MAX = none
     bool leads; // it stands for its key in this batch; other copies of the key are repeats already
     bool won;   // its key was new
+    // Of an event whose id is outside what is signed:
+    int signed_bucket; // of the signed bytes
+    bool signed_leads; // of those that won it stands for these bytes in this batch
+    bool replayed;     // these bytes came under another id before: it means nothing
 };
 
 // One notification that a judgement owes.
@@ -41,6 +45,10 @@ struct batch {
 // Collects the events of the arrivals (already read with that policy) that are to be stored.
 void batch_init(struct batch *batch, struct policy *policy, struct arrival *arrivals);
 void batch_fini(struct batch *batch);
+
+// After the keys are known: sorts those that won and have a key of signed bytes by it into at (room
+// for all items), and says which stand for theirs. Returns how many stand there.
+size_t batch_sort_signed(struct batch *batch, size_t *at);
 
 // After the keys are known: makes orders of those that won (or were won by this very arrival
 // before) and name one.

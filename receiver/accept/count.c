@@ -2,16 +2,26 @@
 
 #include "common/metrics.h"
 
+static bool is_copy(enum event_outcome outcome)
+{
+    return outcome == EVENT_DUPLICATE || outcome == EVENT_MISMATCH || outcome == EVENT_REPLAY;
+}
+
 static void count_copies(const struct batch *batch)
 {
     struct series *caught = metric(METRIC_DUPLICATES, "inbox", NULL);
     struct series *age = metric(METRIC_DUPLICATE_AGE, "inbox", NULL);
+    struct series *used = metric(METRIC_WINDOW_USED, "inbox", NULL);
+    double window_s = (double)batch->policy->keep_keys_s;
     for (size_t i = 0; i < batch->n; i++) {
         const struct event *event = batch->items[i].event;
-        if (event->outcome != EVENT_DUPLICATE && event->outcome != EVENT_MISMATCH)
+        if (event->outcome == EVENT_LATE)
+            series_inc(metric(METRIC_LATE, batch->items[i].source->name, NULL));
+        if (!is_copy(event->outcome))
             continue;
         series_inc(caught);
         series_observe(age, (double)event->age_us / 1e6);
+        series_observe(used, (double)event->age_us / 1e6 / window_s);
     }
 }
 
@@ -46,6 +56,7 @@ static void count_notes(const struct batch *batch)
 void count_batch(const struct batch *batch)
 {
     series_observe(metric(METRIC_BATCH_EVENTS, NULL), (double)batch->n);
+    series_set(metric(METRIC_DEDUPE_WINDOW, NULL), (double)batch->policy->keep_keys_s);
     count_copies(batch);
     count_moves(batch);
     count_notes(batch);

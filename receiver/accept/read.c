@@ -1,6 +1,7 @@
 #include "receiver/accept/read.h"
 
 #include "common/json/scan.h"
+#include "receiver/accept/read_more.h"
 
 enum { SCOPE_POINTERS_MAX = 8 };
 
@@ -92,46 +93,117 @@ static const char *read_scope(const struct json_result *results, size_t n, char 
     return NULL;
 }
 
-static const char *read_own_id(const struct arrival *arrival, char **ret_id)
+// As a header says it: printable, and nothing is decoded.
+static const char *from_header(
+        struct slice value, const char *none, const char *bad, char **ret_value)
 {
-    if (arrival->idempotency_key.len == 0)
-        return "no-id";
-    if (!json_id_ok(arrival->idempotency_key, NULL))
-        return "bad-id";
-    *ret_id = slice_dup(arrival->idempotency_key);
+    if (value.len == 0)
+        return none;
+    if (!json_id_ok(value, NULL))
+        return bad;
+    *ret_value = slice_dup(value);
     return NULL;
 }
 
+// Two parts joined. Only the last may hold the separator: no two pairs make one id.
+static const char *join_id(char *first, const struct json_result *more, char **ret_id)
+{
+    AUTO_FREE char *head = first;
+    AUTO_FREE char *tail = NULL;
+    AUTO_TEXT struct text id = {.max = EVENT_ID_MAX};
+    if (more->found == JSON_DUPLICATE)
+        return "duplicate-member";
+    if (!absent(more) && !(tail = exact_id(more->token)))
+        return "bad-id";
+    if (strchr(head, ':') || !text_fmt(&id, "%s:%s", head, tail ? tail : ""))
+        return "bad-id";
+    *ret_id = text_steal(&id);
+    return NULL;
+}
+
+// The places of an event's identity; a scheme lacks some.
+enum { AT_ID, AT_ID_MORE, AT_TYPE, AT_TIME, AT_SCOPE };
+
 static const char *read_id(const struct arrival *arrival, const struct read_pointers *pointers,
+        const struct json_result *results, struct event *event)
+{
+    if (pointers->app || pointers->header_id)
+        return from_header(arrival->header_id, "no-id", "bad-id", &event->id);
+    char *id = NULL;
+    const char *reason = required(&results[AT_ID], exact_id, "no-id", "bad-id", &id);
+    if (!reason && pointers->id_more)
+        return join_id(id, &results[AT_ID_MORE], &event->id);
+    event->id = id;
+    return reason;
+}
+
+// "pull_request.opened": what a header says, and where the scheme has it the body's own word.
+static const char *read_type(const struct arrival *arrival, const struct read_pointers *pointers,
         const struct json_result *result, struct event *event)
 {
-    if (pointers->app)
-        return read_own_id(arrival, &event->id);
-    return required(result, exact_id, "no-id", "bad-id", &event->id);
+    if (!pointers->header_type)
+        return required(result, short_text, "no-type", "bad-type", &event->type);
+    AUTO_FREE char *head = NULL;
+    AUTO_FREE char *tail = NULL;
+    const char *reason = from_header(arrival->header_type, "no-type", "bad-type", &head);
+    if (!reason && (result->found == JSON_DUPLICATE || !absent(result)))
+        reason = required(result, short_text, "no-type", "bad-type", &tail);
+    if (reason)
+        return reason;
+    AUTO_TEXT struct text type = {.max = EVENT_ID_MAX};
+    if (!text_fmt(&type, "%s%s%s", head, tail ? "." : "", tail ? tail : ""))
+        return "bad-type";
+    event->type = text_steal(&type);
+    return NULL;
+}
+
+// A first copy older than the keys are kept may have been forgotten: this may be its second.
+static const char *read_time(const struct arrival *arrival, const struct policy *policy,
+        const struct read_pointers *pointers, const struct json_result *result, struct event *event)
+{
+    int64_t at_s = 0;
+    if (result->found == JSON_DUPLICATE)
+        return "duplicate-member";
+    if (absent(result))
+        return pointers->time_demanded ? "no-time" : NULL;
+    if (!read_moment(result->token, &at_s))
+        return pointers->time_demanded ? "bad-time" : NULL;
+    event->late =
+            policy->keep_keys_s && arrival->received_us / 1000000 - at_s > policy->keep_keys_s;
+    return NULL;
+}
+
+// "" is the whole document: never what was asked for.
+static size_t identity_pointers(const struct read_pointers *pointers, const char **wanted)
+{
+    size_t n = AT_SCOPE;
+    wanted[AT_ID] = pointers->id ? pointers->id : "";
+    wanted[AT_ID_MORE] = pointers->id_more ? pointers->id_more : "";
+    wanted[AT_TYPE] = pointers->type ? pointers->type : "";
+    wanted[AT_TIME] = pointers->time ? pointers->time : "";
+    for (size_t i = 0; pointers->scope && pointers->scope[i] && i < SCOPE_POINTERS_MAX; i++)
+        wanted[n++] = pointers->scope[i];
+    return n;
 }
 
 // Which event it is: id, scope, type. What can be read is filled even when something else can't.
-static const char *read_identity(
-        const struct arrival *arrival, const struct read_pointers *pointers, struct event *event)
+static const char *read_identity(const struct arrival *arrival, const struct policy *policy,
+        const struct read_pointers *pointers, struct slice body, struct event *event)
 {
-    const char *wanted[2 + SCOPE_POINTERS_MAX] = {
-            pointers->id ? pointers->id : "", pointers->type ? pointers->type : ""};
+    const char *wanted[AT_SCOPE + SCOPE_POINTERS_MAX];
     struct json_result results[ARRAY_LEN(wanted)] = {{.found = JSON_MISSING}};
-    size_t n_scope = 0;
-    for (; pointers->scope && pointers->scope[n_scope] && n_scope < SCOPE_POINTERS_MAX; n_scope++)
-        wanted[2 + n_scope] = pointers->scope[n_scope];
-    // "" is the whole document: never what was asked for.
-    bool readable = find_all(arrival->body, wanted, 2 + n_scope, results);
-    if (!pointers->id)
-        results[0] = (struct json_result){.found = JSON_MISSING};
-    if (!pointers->type)
-        results[1] = (struct json_result){.found = JSON_MISSING};
-    const char *no_id = read_id(arrival, pointers, &results[0], event);
+    size_t n = identity_pointers(pointers, wanted);
+    bool readable = find_all(body, wanted, n, results);
+    for (size_t i = 0; i < AT_SCOPE; i++)
+        if (!wanted[i][0])
+            results[i] = (struct json_result){.found = JSON_MISSING};
+    const char *no_id = read_id(arrival, pointers, results, event);
     if (!readable)
         return "unreadable";
-    const char *no_scope = read_scope(results + 2, n_scope, &event->scope);
-    const char *no_type = required(&results[1], short_text, "no-type", "bad-type", &event->type);
-    return no_id ? no_id : no_scope ? no_scope : no_type;
+    const char *no_scope = read_scope(results + AT_SCOPE, n - AT_SCOPE, &event->scope);
+    const char *no_type = read_type(arrival, pointers, &results[AT_TYPE], event);
+    const char *no_time = read_time(arrival, policy, pointers, &results[AT_TIME], event);
+    return no_id ? no_id : no_scope ? no_scope : no_type ? no_type : no_time;
 }
 
 // Every string in it can be made a text: \u0000 and lone surrogates are JSON, but no reader behind
@@ -258,43 +330,47 @@ static const char *read_rule(struct slice body, const struct event_rule *rule, s
                             &event->data);
 }
 
-static const char *read_event(const struct arrival *arrival, const struct source *source,
+static const char *read_event(const struct arrival *arrival, const struct policy *policy,
         const struct read_pointers *pointers, struct event *event)
 {
-    const char *reason = read_identity(arrival, pointers, event);
+    const struct source *source = policy_source(policy, slice_of(arrival->source));
+    AUTO_TEXT struct text object = {.max = 0};
+    struct slice body = arrival->body;
+    if (arrival->form)
+        body = read_form(arrival->body, &object) ? text_slice(&object) : SLICE("");
+    const char *reason = read_identity(arrival, policy, pointers, body, event);
     if (!source)
         return "no-source";
     if (reason)
         return reason;
     const struct event_rule *rule = source_rule(source, slice_of(event->type));
-    return rule ? read_rule(arrival->body, rule, event) : NULL;
+    return rule ? read_rule(body, rule, event) : NULL;
 }
 
-// A parked event means nothing until a person looks at it.
-static void clear_meaning(struct event *event)
+// The signed bytes are a key only of an event that is sure of its id: what is parked must not take
+// them from it.
+static void note_signed(
+        const struct arrival *arrival, const struct read_pointers *pointers, struct event *event)
 {
-    event->rule = NULL;
-    event->to = -1;
-    event->has_sequence = false;
-    event->sequence = 0;
-    free(steal(&event->order_id));
-    free(steal(&event->contact));
-    free(steal(&event->data));
+    event->unsigned_id = pointers->unsigned_id && !event->parked_reason;
+    if (event->unsigned_id)
+        sha256_of(arrival->body, event->signed_digest);
 }
 
 void read_events(
         struct arrival *arrival, const struct policy *policy, const struct read_pointers *pointers)
 {
     arrival_drop_events(arrival);
-    const struct source *source = policy_source(policy, slice_of(arrival->source));
     struct event *event = xcalloc(1, sizeof *event);
     *event = (struct event){.to = -1};
     arrival->events = event;
     arrival->n_events = 1;
-    fingerprint(arrival->body, source, event);
-    event->parked_reason = read_event(arrival, source, pointers, event);
-    if (event->parked_reason)
-        clear_meaning(event);
+    fingerprint(arrival->body, policy_source(policy, slice_of(arrival->source)), event);
+    event->parked_reason = read_event(arrival, policy, pointers, event);
+    note_signed(arrival, pointers, event);
+    // What is parked means nothing until a person looks at it.
+    if (event->parked_reason || event->late)
+        event_clear_meaning(event);
     // Without its scope an id is not an event's: two accounts may use the same.
     if (!event->id || (!event->scope && !pointers->app)) {
         free(event->id);

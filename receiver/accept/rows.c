@@ -37,6 +37,37 @@ void rows_keys(
     ITEMS(pg_p_texts, put_text(pg, item->event->order_id));
 }
 
+void rows_replay_keys(
+        struct pg *pg, const struct batch *batch, const struct pick *pick, int slot, int probe)
+{
+    pg_add(pg, ACCEPT_REPLAY);
+    pg_p_int(pg, slot);
+    pg_p_int(pg, probe);
+    ITEMS(pg_p_ints, pg_e_int(pg, item->signed_bucket));
+    ITEMS(pg_p_ints, pg_e_int(pg, item->source->id));
+    ITEMS(pg_p_byteas, pg_e_bytes(pg, (struct slice){item->event->signed_digest, 32}));
+    ITEMS(pg_p_texts, put_text(pg, item->event->id));
+    ITEMS(pg_p_texts, put_text(pg, item->event->scope));
+}
+
+void rows_replays(
+        struct pg *pg, const struct batch *batch, const struct pick *pick, const int slots[3])
+{
+    pg_add(pg, ACCEPT_REPLAYS);
+    for (int i = 0; i < 3; i++)
+        pg_p_int(pg, slots[i]);
+    ITEMS(pg_p_ints, pg_e_int(pg, (int)(item - batch->items)));
+    ITEMS(pg_p_ints, pg_e_int(pg, item->bucket));
+    ITEMS(pg_p_ints, pg_e_int(pg, item->source->id));
+    ITEMS(pg_p_ints, pg_e_int(pg, item->signed_bucket));
+    ITEMS(pg_p_texts, put_text(pg, item->event->id));
+    ITEMS(pg_p_texts, put_text(pg, item->event->scope));
+    ITEMS(pg_p_bools, pg_e_bool(pg, item->won));
+    ITEMS(pg_p_byteas, pg_e_bytes(pg, (struct slice){item->event->signed_digest, 32}));
+    ITEMS(pg_p_uuids, pg_e_uuid(pg, item->arrival->id));
+    ITEMS(pg_p_texts, put_text(pg, item->secret));
+}
+
 void rows_repeats(
         struct pg *pg, const struct batch *batch, const struct pick *pick, const int slots[3])
 {

@@ -11,6 +11,10 @@ struct pick {
 
 void rows_keys(
         struct pg *pg, const struct batch *batch, const struct pick *pick, int slot, int probe);
+void rows_replay_keys(
+        struct pg *pg, const struct batch *batch, const struct pick *pick, int slot, int probe);
+void rows_replays(
+        struct pg *pg, const struct batch *batch, const struct pick *pick, const int slots[3]);
 void rows_repeats(
         struct pg *pg, const struct batch *batch, const struct pick *pick, const int slots[3]);
 void rows_stored(struct pg *pg, const struct batch *batch, const struct pick *pick);

@@ -2,22 +2,10 @@
 
 #include "common/fault.h"
 #include "receiver/accept/accept_sql.h"
-#include "receiver/accept/rows.h"
+#include "receiver/accept/results.h"
 
 #define KEY_SLOTS 4
 #define NO_SLOT (-1)
-
-// A transaction under way.
-struct work {
-    struct txn *txn;
-    struct pg *pg;
-    struct batch *batch;
-    const struct once_keys *once;
-    int64_t deadline_ms;
-    struct err *err;
-    struct pick leads, won, repeats, kept; // kept: bodies to be stored
-    bool run_again;                        // some of it was committed by an earlier try
-};
 
 static int slot_of(int64_t gen)
 {
@@ -29,45 +17,11 @@ static bool fly(struct work *work)
     return pg_fly(work->pg, work->deadline_ms, work->err);
 }
 
-static void pick_add(struct pick *pick, size_t index)
-{
-    pick->at[pick->n++] = index;
-}
-
-// Marks what came back from the key insert: both sides are sorted alike.
-static void mark_won(struct work *work, const struct pick *asked, int call)
-{
-    int row = 0, rows = pg_rows(work->pg, call);
-    for (size_t i = 0; i < asked->n; i++) {
-        struct item *item = &work->batch->items[asked->at[i]];
-        item->won = row < rows && pg_int(work->pg, call, row, 0) == item->bucket &&
-                    slice_eq(pg_bytes(work->pg, call, row, 1), slice_of(item->event->id)) &&
-                    pg_int(work->pg, call, row, 2) == item->source->id &&
-                    slice_eq(pg_bytes(work->pg, call, row, 3), slice_of(item->event->scope));
-        row += item->won;
-    }
-}
-
 static void list_leads(struct work *work)
 {
     for (size_t i = 0; i < work->batch->n; i++)
         if (work->batch->items[i].leads)
             pick_add(&work->leads, i);
-}
-
-// True when policy version and key generation are what this process worked with; else they are
-// taken over.
-static bool is_up_to_date(struct work *work, int call)
-{
-    struct txn *txn = work->txn;
-    int version = pg_int(work->pg, call, 0, 0);
-    int64_t gen = pg_big(work->pg, call, 0, 1);
-    bool overlap = pg_bool(work->pg, call, 0, 2);
-    bool same = version == txn->version && gen == txn->gen && overlap == txn->overlap;
-    txn->version = version;
-    txn->gen = gen;
-    txn->overlap = overlap;
-    return same;
 }
 
 // Flight 1: which policy and generation this is, and the keys: in the normal phase of generation g
@@ -85,9 +39,9 @@ static bool keys_flight(struct work *work, bool *ret_up_to_date)
     if (pg_rows(work->pg, 1) != 1)
         return err_set(
                 work->err, ERR_FATAL, "the schema has no key generation: run 'pawl migrate check'");
-    *ret_up_to_date = is_up_to_date(work, 1);
+    *ret_up_to_date = results_up_to_date(work, 1);
     if (*ret_up_to_date)
-        mark_won(work, &work->leads, 2);
+        results_won(work, &work->leads, 2);
     return true;
 }
 
@@ -108,18 +62,64 @@ static bool overlap_flight(struct work *work)
     if (!fly(work))
         return false;
     struct pick asked = work->won;
-    mark_won(work, &asked, 0);
+    results_won(work, &asked, 0);
     list_won(work);
     return true;
 }
 
-static enum event_outcome first_outcome(const struct item *item)
+// Bytes already known go no further; during the overlap what is new in g-1 goes into g as well.
+static bool put_signed(struct work *work, const struct pick *asked, int slot, int probe)
 {
-    if (item->event->parked_reason)
-        return EVENT_PARKED;
-    return item->event->rule && (item->event->to >= 0 || item->event->rule->notify >= 0)
-                   ? EVENT_ACCEPTED
-                   : EVENT_UNMAPPED;
+    struct pick *fresh = &work->fresh;
+    fresh->n = 0;
+    if (asked->n == 0)
+        return true;
+    rows_replay_keys(work->pg, work->batch, asked, slot, probe);
+    if (!fly(work))
+        return false;
+    results_signed(work, asked, 0, fresh);
+    return true;
+}
+
+// What came with bytes that are known: sorted out by a statement of its own. Copies that did not
+// win their key are asked for too: one may be the replay of a transaction run again.
+static void list_suspects(struct work *work)
+{
+    for (size_t i = 0; i < work->batch->n; i++) {
+        const struct item *item = &work->batch->items[i];
+        if (item->event->unsigned_id && (!item->won || !item->signed_leads))
+            pick_add(&work->suspects, i);
+    }
+}
+
+// Flights 1c and 1d, for schemes whose id is outside the signature: the keys of the signed bytes,
+// and whose they were if they were not new.
+static bool signed_flights(struct work *work)
+{
+    struct txn *txn = work->txn;
+    int64_t gen = txn->overlap ? txn->gen - 1 : txn->gen;
+    size_t n = batch_sort_signed(work->batch, work->bytes.at);
+    for (size_t i = 0; i < n; i++)
+        if (work->batch->items[work->bytes.at[i]].signed_leads)
+            pick_add(&work->bytes, work->bytes.at[i]);
+    if (!put_signed(work, &work->bytes, slot_of(gen), slot_of(gen - 1)))
+        return false;
+    if (txn->overlap) {
+        memcpy(work->bytes.at, work->fresh.at, work->fresh.n * sizeof *work->fresh.at);
+        work->bytes.n = work->fresh.n;
+        if (!put_signed(work, &work->bytes, slot_of(txn->gen), NO_SLOT))
+            return false;
+    }
+    list_suspects(work);
+    if (work->suspects.n == 0)
+        return true;
+    int slots[3] = {slot_of(txn->gen), slot_of(txn->gen - 1),
+            txn->overlap ? slot_of(txn->gen - 2) : NO_SLOT};
+    rows_replays(work->pg, work->batch, &work->suspects, slots);
+    if (!fly(work))
+        return false;
+    results_replays(work, 0);
+    return true;
 }
 
 static void sort_out(struct work *work)
@@ -131,58 +131,6 @@ static void sort_out(struct work *work)
         else
             pick_add(&work->repeats, i);
     }
-}
-
-static void take_repeats(struct work *work, int call)
-{
-    for (int row = 0; row < pg_rows(work->pg, call); row++) {
-        struct item *item = &work->batch->items[pg_int(work->pg, call, row, 0)];
-        static const enum event_outcome meaning[] = {
-                EVENT_NONE, EVENT_ACCEPTED, EVENT_DUPLICATE, EVENT_MISMATCH};
-        item->event->outcome = meaning[pg_int(work->pg, call, row, 1)];
-        item->event->age_us = pg_big(work->pg, call, row, 2);
-        if (item->event->outcome != EVENT_ACCEPTED)
-            continue;
-        item->event->outcome = first_outcome(item);
-        work->run_again = true;
-    }
-}
-
-static void take_stored(struct work *work, int call)
-{
-    for (int row = 0; row < pg_rows(work->pg, call); row++) {
-        struct item *item = &work->batch->items[pg_int(work->pg, call, row, 0)];
-        item->event->move = (enum move_outcome)pg_int(work->pg, call, row, 1);
-    }
-}
-
-static void take_order(struct work *work, int call, int row, struct order_run *run)
-{
-    const struct pg *pg = work->pg;
-    run->state_id = pg_int(pg, call, row, 2);
-    run->version0 = run->version = pg_int(pg, call, row, 3);
-    run->stored_waiting = pg_int(pg, call, row, 4);
-    run->n_done = pg_array_len(pg, call, row, 5);
-    run->done = xcalloc(run->n_done, sizeof *run->done);
-    for (size_t i = 0; i < run->n_done; i++)
-        run->done[i] = (int)pg_array_big(pg, call, row, 5, i);
-    run->n_sequences = pg_array_len(pg, call, row, 6);
-    run->sequences = xcalloc(run->n_sequences, sizeof *run->sequences);
-    for (size_t i = 0; i < run->n_sequences; i++)
-        run->sequences[i] = (struct last_sequence){
-                (int)pg_array_big(pg, call, row, 6, i), pg_array_big(pg, call, row, 7, i)};
-    run->contact = slice_dup(pg_bytes(pg, call, row, 8));
-    run->data = slice_dup(pg_bytes(pg, call, row, 9));
-}
-
-static bool take_orders(struct work *work, int call)
-{
-    if (pg_rows(work->pg, call) != (int)work->batch->n_orders)
-        return err_set(work->err, ERR_TEMP, "locked %d of %zu orders", pg_rows(work->pg, call),
-                work->batch->n_orders);
-    for (size_t i = 0; i < work->batch->n_orders; i++)
-        take_order(work, call, (int)i, &work->batch->orders[i]);
-    return true;
 }
 
 // Flight 2, in statements of their own after the keys: the repeats are judged against the rows that
@@ -211,41 +159,10 @@ static bool orders_flight(struct work *work)
     if (!fly(work))
         return false;
     if (repeats >= 0) {
-        take_repeats(work, repeats);
-        take_stored(work, repeats + 1);
+        results_repeats(work, repeats);
+        results_stored(work, repeats + 1);
     }
-    return lock < 0 || take_orders(work, lock);
-}
-
-static const char *dup_bytes(struct work *work, int row, int col, char **list)
-{
-    return list[col - 5] = slice_dup(pg_bytes(work->pg, 0, row, col));
-}
-
-static void take_wait(struct work *work, int row)
-{
-    const struct pg *pg = work->pg;
-    struct batch *batch = work->batch;
-    size_t order = batch_find_order(batch, pg_int(pg, 0, row, 0), pg_bytes(pg, 0, row, 1));
-    if (order == SIZE_MAX)
-        return;
-    int to_id = pg_int(pg, 0, row, 3);
-    int to = flow_state_by_id(&batch->policy->flow, to_id);
-    char *texts[5] = {0};
-    struct candidate event = {.source = pg_int(pg, 0, row, 2),
-            .to = to < 0 ? STATE_FOREIGN : to,
-            .to_id = to_id,
-            .has_sequence = !pg_null(pg, 0, row, 4),
-            .id = dup_bytes(work, row, 5, texts),
-            .scope = dup_bytes(work, row, 6, texts),
-            .type = dup_bytes(work, row, 7, texts),
-            .contact = dup_bytes(work, row, 8, texts),
-            .data = dup_bytes(work, row, 9, texts)};
-    if (event.has_sequence)
-        event.sequence = pg_big(pg, 0, row, 4);
-    run_add_stored_wait(&batch->orders[order], &event);
-    for (size_t i = 0; i < ARRAY_LEN(texts); i++)
-        free(texts[i]);
+    return lock < 0 || results_orders(work, lock);
 }
 
 // Flight 2b, only if an order has waiting events: read after the lock, so that none is missed.
@@ -260,19 +177,8 @@ static bool waiting_flight(struct work *work)
     if (!fly(work))
         return false;
     for (int row = 0; row < pg_rows(work->pg, 0); row++)
-        take_wait(work, row);
+        results_wait(work, row);
     return true;
-}
-
-static void mark_made(struct work *work, int call)
-{
-    int row = 0, rows = pg_rows(work->pg, call);
-    for (size_t i = 0; i < work->batch->n_notes; i++) {
-        struct note *note = &work->batch->notes[i];
-        struct key id = row < rows ? pg_uuid(work->pg, call, row, 1) : (struct key){{0}};
-        note->made = row < rows && memcmp(id.bytes, note->id.bytes, KEY_BYTES) == 0;
-        row += note->made;
-    }
 }
 
 // Flight 3: what the judgements changed, and the intents they owe.
@@ -290,7 +196,7 @@ static bool changes_flight(struct work *work)
     if (pg_affected(work->pg, 0) != (int)changed)
         return err_set(
                 work->err, ERR_TEMP, "updated %d of %zu orders", pg_affected(work->pg, 0), changed);
-    mark_made(work, 3);
+    results_made(work, 3);
     return true;
 }
 
@@ -336,7 +242,7 @@ static bool run_flights(struct work *work, bool *ret_up_to_date)
     if (!*ret_up_to_date)
         return true;
     FAULT_STEP(accept_after_keys);
-    if (!overlap_flight(work))
+    if (!overlap_flight(work) || !signed_flights(work))
         return false;
     sort_out(work);
     if (!orders_flight(work) || !waiting_flight(work))
@@ -379,7 +285,7 @@ static enum txn_end run_once(struct work *work)
 enum txn_end txn_run(struct txn *txn, struct batch *batch, const struct once_keys *once,
         int64_t deadline_ms, struct err *err)
 {
-    size_t *room = xcalloc(4 * batch->n, sizeof *room);
+    size_t *room = xcalloc(7 * batch->n, sizeof *room);
     struct work work = {.txn = txn,
             .pg = txn->pg,
             .batch = batch,
@@ -389,7 +295,10 @@ enum txn_end txn_run(struct txn *txn, struct batch *batch, const struct once_key
             .leads = {room, 0},
             .won = {room + batch->n, 0},
             .repeats = {room + 2 * batch->n, 0},
-            .kept = {room + 3 * batch->n, 0}};
+            .kept = {room + 3 * batch->n, 0},
+            .bytes = {room + 4 * batch->n, 0},
+            .fresh = {room + 5 * batch->n, 0},
+            .suspects = {room + 6 * batch->n, 0}};
     list_leads(&work);
     enum txn_end end = run_once(&work);
     free(room);

@@ -5,7 +5,10 @@
 #include "common/metrics.h"
 #include "receiver/http/head.h"
 #include "receiver/http/kept.h"
+#include "receiver/http/rate.h"
 #include "receiver/http/route.h"
+
+#include <strings.h>
 
 #define UNKNOWN "unknown" // label of what is no configured source
 
@@ -96,6 +99,16 @@ static const char *check_form(
     return NULL;
 }
 
+// Before the signature, whose check is what a flood would have us do.
+static bool check_rate(const struct visit *visit)
+{
+    if (rates_take(lane_options(visit->lane)->rates, visit->source, visit->start_us))
+        return true;
+    series_inc(metric(METRIC_REJECTED, visit->source->name, "rate", NULL));
+    answer(visit, ROW_RATE);
+    return false;
+}
+
 static bool check_signature(struct visit *visit)
 {
     static const enum answer_row rows[] = {[VERDICT_OK] = ROW_RECEIVED,
@@ -116,11 +129,23 @@ static bool check_signature(struct visit *visit)
     return true;
 }
 
-static struct arrival *make_arrival(const struct visit *visit, struct slice idempotency_key)
+// By the content type, its parameters aside (RFC 9110 §8.3.1).
+static bool is_form(const struct received *received)
+{
+    struct slice type = find_header(received, "content-type");
+    static const char form[] = "application/x-www-form-urlencoded";
+    size_t len = sizeof form - 1;
+    if (type.len < len || strncasecmp((const char *)type.ptr, form, len) != 0)
+        return false;
+    return type.len == len || strchr("; \t", type.ptr[len]);
+}
+
+static struct arrival *make_arrival(const struct visit *visit)
 {
     const struct source *source = visit->source;
-    struct arrival *arrival =
-            arrival_new(slice_of(source->name), visit->received.body, idempotency_key);
+    struct arrival *arrival = arrival_new(
+            slice_of(source->name), visit->received.body, visit->verdict.id, visit->verdict.type);
+    arrival->form = is_form(&visit->received);
     arrival->headers = kept_headers(visit->headers, visit->received.n_headers,
             source->verify ? source->verify->signature_header : NULL);
     arrival->received_us = clock_now_us();
@@ -131,14 +156,11 @@ static struct arrival *make_arrival(const struct visit *visit, struct slice idem
 static void submit(struct visit *visit)
 {
     const struct lane_options *options = lane_options(visit->lane);
-    struct slice key = {NULL, 0};
-    if (visit->verdict.app)
-        key = find_header(&visit->received, "idempotency-key");
-    struct arrival *arrival = make_arrival(visit, key);
+    struct arrival *arrival = make_arrival(visit);
     struct parking parking = {.req = visit->req,
             .start_us = visit->start_us,
             .app = visit->verdict.app,
-            .idempotency_key = key};
+            .idempotency_key = visit->verdict.id};
     struct parked *parked = lane_park(visit->lane, &parking, arrival);
     bool full = false;
     if (options->stages->submit(options->stages->user, options->index, arrival, &full))
@@ -154,7 +176,7 @@ static void run_steps(struct visit *visit, const struct policy *policy)
     const char *wrong = check_form(visit, policy, &row);
     if (wrong)
         reject(visit, row, wrong);
-    else if (check_signature(visit))
+    else if (check_rate(visit) && check_signature(visit))
         submit(visit);
 }
 

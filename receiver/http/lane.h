@@ -7,6 +7,7 @@
 #include "common/http/loop.h"
 #include "receiver/http/answer.h"
 #include "receiver/http/inflight.h"
+#include "receiver/http/rate.h"
 #include "receiver/http/stages.h"
 
 struct lane;
@@ -16,6 +17,7 @@ struct lane_options {
     struct http_loop_options http; // on_request is the lane's own
     const struct stages *stages;
     struct inflight *inflight;
+    struct rates *rates; // of all lanes
     int index;
     int64_t deadline_ms; // from the whole request to a 503
 };

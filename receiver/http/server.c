@@ -11,6 +11,7 @@
 struct server {
     struct stages stages;
     struct inflight *inflight;
+    struct rates *rates;
     struct lane *lanes[SERVER_LANES_MAX];
     pthread_t threads[SERVER_LANES_MAX];
     int n_lanes, n_threads;
@@ -30,6 +31,7 @@ struct server *server_new(const struct server_options *options, struct err *err)
     int share = options->connections / lanes;
     server->stages = options->stages;
     server->inflight = inflight_new(APP_KEYS_MAX);
+    server->rates = rates_new();
     for (int i = 0; i < lanes; i++) {
         struct lane_options lane = {.http = {.fds = options->fds,
                                             .n_fds = options->n_fds,
@@ -37,6 +39,7 @@ struct server *server_new(const struct server_options *options, struct err *err)
                                             .body_max = options->body_max},
                 .stages = &server->stages,
                 .inflight = server->inflight,
+                .rates = server->rates,
                 .index = i,
                 .deadline_ms = options->deadline_ms};
         server->lanes[i] = lane_new(&lane, err);
@@ -91,6 +94,7 @@ void server_free(struct server *server)
     for (int i = 0; i < server->n_lanes; i++)
         lane_free(server->lanes[i]);
     inflight_free(server->inflight);
+    rates_free(server->rates);
     free(server);
 }
 

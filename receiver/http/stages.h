@@ -29,6 +29,8 @@ struct verdict {
     const char *reason; // fixed text for log and metric
     int secret_index;   // into source->secrets; -1 = none
     bool app;           // the sender is told the outcome
+    // What the scheme's headers say of the event; borrowed from the request, empty = nothing.
+    struct slice id, type;
 };
 
 struct stages {

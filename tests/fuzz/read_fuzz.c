@@ -1,7 +1,8 @@
 // Fuzzes the step from body to events. Not built by default; from the root:
 //   clang-14 -std=gnu17 -D_GNU_SOURCE -g -O1 -fsanitize=fuzzer,address,undefined -I. common/base.c
 //   common/err.c common/text.c common/utf8.c common/keys.c common/json/*.c common/config/*.c
-//   receiver/arrival.c receiver/accept/read.c tests/fuzz/read_fuzz.c -lcrypto -lyaml -o read_fuzz
+//   common/form.c receiver/arrival.c receiver/accept/read.c receiver/accept/read_more.c
+//   tests/fuzz/read_fuzz.c -lcrypto -lyaml -o read_fuzz
 //   ./read_fuzz -max_total_time=60 -max_len=4096
 // Properties: always an event with a printable id, scope and order; a parked one means nothing; the
 // fields are JSON.
@@ -56,7 +57,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const struct read_pointers pointers = {"/i", "/y", scope, false},
                                app = {NULL, "/y", NULL, true};
     struct slice body = {data, size};
-    struct arrival *arrival = arrival_new(SLICE("s"), body, SLICE("key"));
+    struct arrival *arrival = arrival_new(SLICE("s"), body, SLICE("key"), SLICE(""));
     read_events(arrival, &policy, &pointers);
     check(arrival->events);
     read_events(arrival, &policy, &app);

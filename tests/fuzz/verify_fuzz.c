@@ -1,6 +1,7 @@
 // Fuzzes the verifier with hostile headers and grammars. Not built by default; from the root:
 //   clang-14 -std=gnu17 -D_GNU_SOURCE -g -O1 -fsanitize=fuzzer,address,undefined -I. common/base.c
-//   common/err.c common/text.c common/utf8.c common/keys.c common/json/*.c receiver/verify/*.c
+//   common/err.c common/form.c common/text.c common/utf8.c common/keys.c common/json/*.c
+//   receiver/verify/*.c
 //   tests/fuzz/verify_fuzz.c -lcrypto -o verify_fuzz
 //   ./verify_fuzz -max_total_time=60 -max_len=6000
 // The first byte picks stripe, app or custom; the rest is lines: the grammar's signed form and

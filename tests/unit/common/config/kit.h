@@ -45,8 +45,15 @@ static inline int64_t kit_horizon_s(const char *scheme)
     return strcmp(scheme, "stripe") == 0 ? 3 * 86400 : 0;
 }
 
-static const struct policy_known kit_known = {
-        .scheme = kit_scheme, .template_ok = kit_template_ok, .horizon_s = kit_horizon_s};
+static inline bool kit_signs_url(const char *scheme)
+{
+    return strcmp(scheme, "twilio") == 0;
+}
+
+static const struct policy_known kit_known = {.scheme = kit_scheme,
+        .template_ok = kit_template_ok,
+        .horizon_s = kit_horizon_s,
+        .signs_url = kit_signs_url};
 
 static inline struct policy_text kit_text(const char *path, const char *body, size_t len)
 {

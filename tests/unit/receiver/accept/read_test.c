@@ -42,12 +42,12 @@ static struct source sources[] = {{.name = shop,
 static const struct policy policy = {.sources = sources, .n_sources = 1};
 
 static const char *const scope[] = {"/account", "/live", NULL};
-static const struct read_pointers pointers = {"/id", "/type", scope, false};
-static const struct read_pointers app = {NULL, "/type", NULL, true};
+static const struct read_pointers pointers = {.id = "/id", .type = "/type", .scope = scope};
+static const struct read_pointers app = {.type = "/type", .app = true};
 
 static struct arrival *arrive(struct slice body, const struct read_pointers *with, struct slice key)
 {
-    struct arrival *arrival = arrival_new(SLICE("shop"), body, key);
+    struct arrival *arrival = arrival_new(SLICE("shop"), body, key, SLICE(""));
     read_events(arrival, &policy, with);
     assert_int_equal(arrival->n_events, 1);
     return arrival;
@@ -348,7 +348,7 @@ static void reads_again_by_another_policy(void **state)
 static void takes_nothing_for_a_pointer_that_is_not_there(void **state)
 {
     (void)state;
-    const struct read_pointers nothing = {NULL, NULL, NULL, false}, no_type = {.id = "/id"};
+    const struct read_pointers nothing = {.id = NULL}, no_type = {.id = "/id"};
     struct arrival *arrival = arrive(SLICE("\"e1\""), &nothing, SLICE(""));
     check_parked(arrival, "no pointers", "no-id", NULL);
     arrival_free(arrival);

@@ -40,9 +40,14 @@ static struct policy *give_policy(void *user)
 
 static struct verdict verify(const struct source *source, const struct received *received)
 {
-    (void)received;
-    return (struct verdict){
-            play.verdict, "signature_mismatch", -1, strcmp(source->name, "app") == 0};
+    struct verdict verdict = {.kind = play.verdict,
+            .reason = "signature_mismatch",
+            .secret_index = -1,
+            .app = strcmp(source->name, "app") == 0};
+    for (size_t i = 0; verdict.app && i < received->n_headers; i++)
+        if (slice_eq(received->headers[i].name, SLICE("idempotency-key")))
+            verdict.id = received->headers[i].value;
+    return verdict;
 }
 
 static bool submit(void *user, int lane, struct arrival *arrival, bool *ret_full)

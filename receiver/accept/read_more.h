@@ -1,0 +1,12 @@
+// read_more.h: what a body is read for beside JSON pointers: forms as objects, moments in time.
+#pragma once
+#include "common/json/scan.h"
+
+// A form as a flat JSON object of texts, for reading only: it is never stored or signed. A name
+// that stands twice stands twice in it. Bytes that are no UTF-8 become U+FFFD. False when the form
+// is beyond the limits of common/form.h.
+MUST_CHECK bool read_form(struct slice body, struct text *out);
+
+// A moment as unix seconds: a number or text of seconds (a fraction is cut off) or, from 10^11 on,
+// milliseconds; or RFC 3339, "2026-01-31T12:00:00.5+01:00".
+MUST_CHECK bool read_moment(struct json_token token, int64_t *ret_at_s);
