@@ -191,7 +191,7 @@ bool cluster_prepare(struct cluster *cluster, cluster_pause pause, void *ctx, st
     if (strchr(cluster->dir, '\'') || strchr(cluster->dir, '\\') || strchr(cluster->dir, ',') ||
             strchr(cluster->dir, '"'))
         return err_set(err, ERR_INPUT, "the directory's name may not have ' \" \\ or ,");
-    if (mkdir(run, 0700) != 0 && errno != EEXIST)
+    if ((mkdir(run, 0700) != 0 && errno != EEXIST) || chmod(run, 0700) != 0)
         return err_set(err, ERR_TEMP, "can't make '%s': %s", run, strerror(errno));
     long version = data_version(cluster->dir);
     if (!find_bin(cluster, version, err) || (version == 0 && !make(cluster, pause, ctx, err)))

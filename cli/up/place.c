@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <pwd.h>
 #include <stdio.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -158,12 +159,15 @@ static bool pick(const char *dir, const char *name, const struct passwd *user, c
 
 static bool become(const struct passwd *user, const char *dir, struct err *err)
 {
+    int death_signal = 0; // who started this may have asked for one; the kernel forgets it below
+    prctl(PR_GET_PDEATHSIG, &death_signal);
     if (geteuid() == 0 &&
             (setgroups(0, NULL) != 0 || setresgid(user->pw_gid, user->pw_gid, user->pw_gid) != 0 ||
                     setresuid(user->pw_uid, user->pw_uid, user->pw_uid) != 0))
         return err_set(err, ERR_AUTH, "can't become user %s: %s", user->pw_name, strerror(errno));
     if (chdir(dir) != 0 || chmod(dir, 0700) != 0)
         return err_set(err, ERR_TEMP, "can't use '%s': %s", dir, strerror(errno));
+    prctl(PR_SET_PDEATHSIG, death_signal);
     // libpq and PostgreSQL look there for files of the user.
     return setenv("HOME", dir, 1) == 0 || err_set(err, ERR_TEMP, "can't set HOME");
 }
@@ -172,9 +176,14 @@ bool place_take(const char *dir, const char *name, struct place *ret_place, stru
 {
     char path[PATH_MAX];
     const struct passwd *user = run_as(err);
-    if (!user || !pick(dir, name, user, path, err) || !become(user, path, err))
+    if (!user || !pick(dir, name, user, path, err))
         return false;
-    *ret_place = (struct place){.dir = xstrdup(path), .user = xstrdup(user->pw_name)};
+    AUTO_FREE char *real = realpath(path, NULL);
+    if (!real)
+        return err_set(err, ERR_TEMP, "can't use '%.200s': %s", path, strerror(errno));
+    if (!become(user, real, err))
+        return false;
+    *ret_place = (struct place){.dir = xstrdup(real), .user = xstrdup(user->pw_name)};
     return true;
 }
 

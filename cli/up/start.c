@@ -21,7 +21,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define PORTS_TRIED 200
 #define READY_MS 20000
 #define READY_LOOK_MS 30
 #define LOCK_MS 10000
@@ -69,27 +68,6 @@ static bool lock(struct up *up, struct err *err)
            err_set(err, ERR_TEMP, "can't write '%.200s': %s", path, strerror(errno));
 }
 
-// The first of n neighbouring ports that are free on loopback; 0 when there is none.
-static int free_ports(int from, int n)
-{
-    for (int port = from; port < from + PORTS_TRIED; port++) {
-        int held[4] = {-1, -1, -1, -1}, free_ones = 0;
-        for (; free_ones < n; free_ones++) {
-            char address[32];
-            struct err ignored;
-            snprintf(address, sizeof address, "127.0.0.1:%d", port + free_ones);
-            held[free_ones] = daemon_listen(address, NULL, &ignored);
-            if (held[free_ones] < 0)
-                break;
-        }
-        for (int i = 0; i < free_ones; i++)
-            close(held[i]);
-        if (free_ones == n)
-            return port;
-    }
-    return 0;
-}
-
 static int serve_sink(void *arg)
 {
     return sink_main(arg);
@@ -112,7 +90,7 @@ static bool start_sink(struct up *up, struct err *err)
         return true; // the policy sends elsewhere
     AUTO_CLOSE int fd = listen_on(port);
     if (fd < 0) {
-        port = free_ports(STARTER_SINK_PORT, 1);
+        port = ports_take(&up->ports, STARTER_SINK_PORT, 1);
         fd = port ? listen_on(port) : -1;
         if (fd < 0)
             return err_set(err, ERR_TEMP, "no free port for the mail sink");
@@ -133,8 +111,9 @@ static bool start_sink(struct up *up, struct err *err)
 static bool configure(struct up *up, const struct host_config *of, struct err *err)
 {
     char database[512];
-    up->port = free_ports(STARTER_PORT, 1);
-    up->admin_port = free_ports(STARTER_ADMIN_PORT, 2);
+    ports_free(&up->ports);
+    up->port = ports_take(&up->ports, STARTER_PORT, 1);
+    up->admin_port = ports_take(&up->ports, STARTER_ADMIN_PORT, 2);
     if (!up->port || !up->admin_port)
         return err_set(
                 err, ERR_TEMP, "no free ports from %d or %d on", STARTER_PORT, STARTER_ADMIN_PORT);
@@ -149,12 +128,16 @@ static bool configure(struct up *up, const struct host_config *of, struct err *e
     return starter_host_write(&host, err);
 }
 
-static bool read_own(struct up *up, struct host_config **ret_host, struct err *err)
+// path NULL: what --config names can't be resolved, or there is no --config.
+static bool read_own(
+        struct up *up, const char *path, struct host_config **ret_host, struct err *err)
 {
-    const char *path = up->call->values[FLAG_CONFIG];
+    const char *named = up->call->values[FLAG_CONFIG];
     *ret_host = NULL;
-    if (!path)
+    if (!named)
         return starter_write(up->place.dir, err);
+    if (!path)
+        return err_set(err, ERR_FATAL, "can't open '%.180s'", named);
     struct diag diag = {0};
     *ret_host = host_config_new(path, &diag);
     if (!*ret_host)
@@ -232,7 +215,7 @@ static bool wait_ready(struct up *up, struct err *err)
         if (!up_pause(up, READY_LOOK_MS))
             return up_died(up, err) ? false : err_set(err, ERR_TEMP, "ended while it started");
     }
-    return true;
+    return !up_died(up, err); // someone else may have answered
 }
 
 static bool start_programs(struct up *up, struct err *err)
@@ -265,6 +248,9 @@ static void forget_pg_variables(void)
 bool up_start(struct up *up, const struct call *call, const char *name, struct err *err)
 {
     struct host_config *of = NULL;
+    // place_take() changes the directory.
+    AUTO_FREE char *config =
+            call->values[FLAG_CONFIG] ? realpath(call->values[FLAG_CONFIG], NULL) : NULL;
     *up = (struct up){.call = call, .name = name, .lock_fd = -1, .signal_fd = -1};
     daemon_block_signals();
     up->signal_fd = daemon_signal_fd();
@@ -272,8 +258,9 @@ bool up_start(struct up *up, const struct call *call, const char *name, struct e
     if (!place_take(call->values[FLAG_DIR], name, &up->place, err) || !lock(up, err))
         return false;
     up->cluster.dir = up->place.dir;
-    bool ok = read_own(up, &of, err) && (of || start_sink(up, err)) && configure(up, of, err) &&
-              start_cluster(up, err) && prepare_database(up, err) && start_programs(up, err);
+    bool ok = read_own(up, config, &of, err) && (of || start_sink(up, err)) &&
+              configure(up, of, err) && start_cluster(up, err) && prepare_database(up, err) &&
+              start_programs(up, err);
     host_config_free(of);
     return ok;
 }

@@ -160,9 +160,11 @@ static void write_programs(const struct starter_host *host, struct text *out)
     const struct host_config *of = host->of;
     text_fmt(out, "\nreceiver:\n  listen: [\"127.0.0.1:%d\"]\n  grace: 1s\n", host->port);
     if (of)
-        text_fmt(out, "  threads: %d\n  body_max: %zu\n  deadline: %lldms\n  connections: %d\n",
-                of->receiver.threads, of->receiver.body_max, (long long)of->receiver.deadline_ms,
+        text_fmt(out, "  body_max: %zu\n  deadline: %lldms\n  connections: %d\n",
+                of->receiver.body_max, (long long)of->receiver.deadline_ms,
                 of->receiver.connections);
+    if (of && of->receiver.threads > 0) // 0 is auto, as is nothing
+        text_fmt(out, "  threads: %d\n", of->receiver.threads);
     text_str(out, "dispatcher:\n  grace: 1s\n");
     if (of)
         text_fmt(out, "  transfers: %d\n  poll: %lldms\n  lease: %lldms\n",

@@ -77,7 +77,8 @@ void up_stop(struct up *up)
 {
     struct child *const programs[] = {&up->receiver, &up->dispatcher};
     struct child *const rest[] = {&up->sink, &up->cluster.postgres};
-    out_note(up->call, "ending");
+    if (up->cluster.postgres.pid)
+        out_note(up->call, "ending");
     end(programs, 2, SIGTERM, PROGRAMS_MS);
     end(programs, 2, SIGKILL, STEP_MS);
     child_signal(&up->sink, SIGTERM);
@@ -88,6 +89,7 @@ void up_stop(struct up *up)
         close(up->lock_fd);
     if (up->signal_fd >= 0)
         close(up->signal_fd);
+    ports_free(&up->ports);
     place_fini(&up->place);
 }
 

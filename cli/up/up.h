@@ -3,6 +3,7 @@
 #include "cli/command.h"
 #include "cli/up/cluster.h"
 #include "cli/up/place.h"
+#include "cli/up/ports.h"
 
 struct up {
     const struct call *call;
@@ -11,6 +12,7 @@ struct up {
     int lock_fd, signal_fd;
     bool ending; // it was asked to end
     struct cluster cluster;
+    struct ports ports;
     struct child receiver, dispatcher, sink;
     int port, admin_port, sink_port; // sink_port 0 = none
     char config[512];                // the host file of this run

@@ -83,6 +83,7 @@ static void what_comes_out_of_order_is_refused(void **state)
             {"MAIL FROM:<a@b>\r\nRCPT TO:<a b@c>\r\n", "501 5.1.3"},
             {"MAIL FROM:<a@b>\r\nRCPT TO:<a@b\r\n", "501 5.1.3"}, {"MAIL FROM:a\r\n", "501 5.1.7"},
             {"VRFY x\r\n", "502 5.5.2"},
+            {"NOOP\r\nQUIT\r\nVRFY x\r\n", "250 2.0.0 ok\r\n221 2.0.0 bye\r\n"},
             {"MAIL FROM:<a@b>\r\nMAIL FROM:<a@b>\r\n", "503 5.5.1 one"}};
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct kept kept = {0};
@@ -90,6 +91,8 @@ static void what_comes_out_of_order_is_refused(void **state)
         assert_row(play(rows[i].text, 1000, &kept, &replies), rows[i].text);
         assert_row(strstr(text_cstr(&replies), rows[i].want), rows[i].text);
         assert_row(kept.mails == 0, rows[i].text);
+        assert_row(
+                !strstr(rows[i].text, "QUIT") || !strstr(text_cstr(&replies), "502"), rows[i].text);
     }
 }
 
