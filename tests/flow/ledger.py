@@ -40,6 +40,12 @@ def applied(cluster):
         " JOIN s g ON g.id = m.to_state WHERE m.outcome = 1 AND m.order_id IS NOT NULL ORDER BY m.order_id, m.version, m.nth")
 
 
+def conflicts(cluster):
+    """[(order, from, to)] of the moves that were judged a conflict."""
+    return cluster.query(f"WITH s AS ({STATES}) SELECT m.order_id, f.name, g.name FROM pawl.moves m JOIN s f ON f.id = m.from_state"
+                         " JOIN s g ON g.id = m.to_state WHERE m.outcome = 5")
+
+
 def notifications(cluster):
     """[(message, order, version of the order, policy version, event)]"""
     return cluster.query("SELECT t.name, n.order_id, n.version, n.policy, n.event_id FROM pawl.notifications n"
@@ -59,10 +65,10 @@ def all_sent(cluster):
     return cluster.value("SELECT (SELECT count(*) FROM pawl.due) + (SELECT count(*) FROM pawl.claims)") == 0
 
 
-def blocked(cluster, kind="Lock"):
-    """Pids of the receivers' backends that wait: for a Lock, or for a standby (SyncRep)."""
+def blocked(cluster, *kinds):
+    """Pids of the receivers' backends that wait: by the type of the wait or its name; for any lock if not said."""
     return [pid for pid, in cluster.query("SELECT pid FROM pg_stat_activity WHERE usename = 'pawl_receiver' AND"
-                                          " (wait_event_type = %s OR wait_event = %s)", (kind, kind))]
+                                          " (wait_event_type = ANY(%(k)s) OR wait_event = ANY(%(k)s))", {"k": list(kinds) or ["Lock"]})]
 
 
 class Barrier:
