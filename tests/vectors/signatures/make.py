@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
-"""Writes stripe.jsonl, custom.jsonl and app.jsonl beside it: signed requests and the verdict each must get.
+"""Writes SCHEME.jsonl beside it for each scheme that runs: signed requests and the verdict each must get.
 
-The digests are made by Python's hmac, not by Pawl. Fields: id, provider (= the scheme), headers [[name, value]],
-body (base64), secrets, now, expect (accept or reject), reason, note; custom lines have "verify", the admin's grammar."""
+The digests are made by Python's hmac and openssl's command, not by Pawl. Fields: id, provider (= the scheme), headers
+[[name, value]], body (base64), secrets, now, expect (accept or reject), reason, note; custom lines have "verify", the
+admin's grammar; where a URL is signed, url is what the provider was given, with the request's query."""
 import base64
 import hashlib
 import hmac
 import json
 import os
+import subprocess
+import tempfile
 
 NOW = 1795961472
 SECRET = "whsec_own_vectors_0123456789"
@@ -174,6 +177,180 @@ def app():
                "signature_mismatch")
 
 
-for name, make in (("stripe", stripe), ("custom", custom), ("app", app)):
-    with open(os.path.join(HERE, name + ".jsonl"), "w", encoding="utf-8") as out:
+def github():
+    def case(name, value, reason=None, header="X-Hub-Signature-256", extra=(), **more):
+        headers = [[header, value], ["X-GitHub-Delivery", "d-1"], ["X-GitHub-Event", "push"], *extra]
+        return line("github", name, headers, reason, **more)
+
+    good, sha1 = digest(SECRET, BODY).hexdigest(), digest(SECRET, BODY, "sha1").hexdigest()
+    yield case("plain", f"sha256={good}")
+    yield case("second-secret", f"sha256={good}", secrets=("new", SECRET))
+    yield case("four-byte-utf8", f"sha256={digest(SECRET, '🙂'.encode()).hexdigest()}", body="🙂".encode())
+    yield case("sha1-beside", f"sha256={good}", extra=[["X-Hub-Signature", f"sha1={sha1}"]])
+    yield case("sha1-alone", f"sha1={sha1}", "signature_missing", header="X-Hub-Signature")
+    yield case("sha1-in-its-place", f"sha1={sha1}", "no_supported_version")
+    yield case("sha1-digest-as-sha256", f"sha256={sha1}", "signature_mismatch")
+    yield case("no-prefix", good, "no_supported_version")
+    yield case("upper-case-digits", f"sha256={good.upper()}", "signature_mismatch")
+    yield case("upper-case-prefix", f"SHA256={good}", "no_supported_version")
+    yield case("two-in-one", f"sha256={good},sha256={good}", "signature_mismatch")
+    yield case("line-end-behind-the-body", f"sha256={good}", "signature_mismatch", body=BODY + b"\n")
+    yield case("header-twice", f"sha256={good}", "signature_repeated", extra=[["x-hub-signature-256", f"sha256={good}"]])
+    yield case("another-secret", f"sha256={digest('other', BODY).hexdigest()}", "signature_mismatch")
+    yield case("empty-secret", f"sha256={digest('', BODY).hexdigest()}", "no_live_secret", secrets=("",))
+
+
+def shopify():
+    def case(name, value, reason=None, extra=(), **more):
+        return line("shopify", name, [["X-Shopify-Hmac-Sha256", value], ["X-Shopify-Webhook-Id", "w-1"], *extra], reason, **more)
+
+    mac = digest(SECRET, BODY)
+    good = base64.b64encode(mac.digest()).decode()
+    yield case("plain", good)
+    yield case("second-secret", good, secrets=("new", SECRET))
+    yield case("hex", mac.hexdigest(), "signature_mismatch")
+    yield case("no-padding", good.rstrip("="), "signature_mismatch")
+    yield case("url-alphabet", base64.urlsafe_b64encode(digest("k2", BODY).digest()).decode(), "signature_mismatch", secrets=("k2",))
+    yield case("two-in-one", good + good, "signature_mismatch")
+    yield case("stray-bits", good[:-2] + chr(ord(good[-2]) + 1) + "=", "signature_mismatch")
+    yield case("empty", "", "signature_missing")
+    yield case("header-twice", good, "signature_repeated", extra=[["X-Shopify-Hmac-Sha256", good]])
+    yield case("another-body", good, "signature_mismatch", body=BODY[:-1])
+
+
+SEED = bytes(range(32))
+
+
+def ed25519(message):
+    """(public key, signature) by openssl's command: RFC 8410's wrapping of the seed."""
+    with tempfile.TemporaryDirectory() as folder:
+        key, text = os.path.join(folder, "key"), os.path.join(folder, "text")
+        for path, data in ((key, bytes.fromhex("302e020100300506032b657004220420") + SEED), (text, message)):
+            with open(path, "wb") as out:
+                out.write(data)
+        run = lambda *args: subprocess.run(["openssl", *args], capture_output=True, check=True).stdout  # noqa: E731
+        public = run("pkey", "-inform", "DER", "-in", key, "-pubout", "-outform", "DER")[-32:]
+        return public, run("pkeyutl", "-sign", "-inkey", key, "-keyform", "DER", "-rawin", "-in", text)
+
+
+def standardwebhooks():
+    raw = b"0123456789abcdef0123456789abcdef"
+    shared, plain = "whsec_" + base64.b64encode(raw).decode(), base64.b64encode(raw).decode()
+
+    def case(name, value, reason=None, ident="m-1", stamp=str(NOW), start="webhook", **more):
+        headers = [[f"{start}-id", ident], [f"{start}-timestamp", stamp], [f"{start}-signature", value]]
+        extra = more.pop("extra", [])
+        return line("standardwebhooks", name, [h for h in headers if h[1] is not None] + extra, reason,
+                    secrets=more.pop("secrets", (shared,)), **more)
+
+    def v1(ident="m-1", stamp=NOW, body=BODY, key=raw):
+        return "v1," + base64.b64encode(hmac.new(key, f"{ident}.{stamp}.".encode() + body, "sha256").digest()).decode()
+
+    message = f"m-1.{NOW}.".encode() + BODY
+    public, signature = ed25519(message)
+    whpk, v1a = "whpk_" + base64.b64encode(public).decode(), "v1a," + base64.b64encode(signature).decode()
+    yield case("plain", v1())
+    yield case("svix-names", v1(), start="svix")
+    yield case("secret-without-its-mark", v1(), secrets=(plain,))
+    yield case("unknown-version-before", f"v9,xx {v1()}")
+    yield case("both-versions-by-the-shared-secret", f"{v1a} {v1()}")
+    yield case("both-versions-by-the-pair", f"{v1()} {v1a}", secrets=(whpk,))
+    yield case("pair", v1a, secrets=(whpk,))
+    yield case("pair-and-shared-secret", v1a, secrets=(shared, whpk))
+    yield case("pair-by-its-private-half", v1a, secrets=("whsk_" + base64.b64encode(SEED + public).decode(),))
+    yield case("pair-by-svix-names", v1a, start="svix", secrets=(whpk,))
+    yield case("pair-another-body", v1a, "signature_mismatch", secrets=(whpk,), body=BODY + b" ")
+    yield case("pair-another-id", v1a, "signature_mismatch", secrets=(whpk,), ident="m-2")
+    yield case("pair-cut", v1a[:-4], "signature_mismatch", secrets=(whpk,))
+    yield case("shared-digest-made-with-the-public-key", v1(key=whpk.encode()), "signature_mismatch", secrets=(whpk,))
+    yield case("shared-digest-made-with-the-public-bytes", v1(key=public), "signature_mismatch", secrets=(whpk,))
+    yield case("pair-signature-said-to-be-v1", v1a.replace("v1a,", "v1,"), "signature_mismatch", secrets=(whpk,))
+    yield case("shared-digest-said-to-be-v1a", v1().replace("v1,", "v1a,"), "signature_mismatch")
+    yield case("key-of-31-bytes", v1a, "signature_mismatch", secrets=("whpk_" + base64.b64encode(public[:31]).decode(),))
+    yield case("key-of-64-bytes", v1a, "signature_mismatch", secrets=("whpk_" + base64.b64encode(public * 2).decode(),))
+    yield case("secret-verbatim", v1(key=shared.encode()), "signature_mismatch")
+    yield case("another-id", v1(), "signature_mismatch", ident="m-2")
+    yield case("another-time", v1(), "signature_mismatch", stamp=str(NOW + 1))
+    yield case("digit-wandered", v1(), "signature_mismatch", ident=f"m-1.{str(NOW)[0]}", stamp=str(NOW)[1:])
+    yield case("old", v1(stamp=NOW - 301), "timestamp_too_old", stamp=str(NOW - 301))
+    yield case("ahead", v1(stamp=NOW + 301), "timestamp_in_future", stamp=str(NOW + 301))
+    yield case("no-id", v1(), "signature_missing", ident=None)
+    yield case("no-time", v1(), "timestamp_missing", stamp=None)
+    yield case("id-twice", v1(), "signature_repeated", extra=[["Webhook-Id", "m-1"]])
+    yield case("names-of-two-families", v1(), "signature_missing", ident=None, extra=[["svix-id", "m-1"]])
+    yield case("first-family-wrong-second-right", v1(key=b"x" * 32), "signature_mismatch",
+               extra=[["svix-id", "m-1"], ["svix-timestamp", str(NOW)], ["svix-signature", v1()]])
+
+
+def slack():
+    def case(name, value, reason=None, stamp=str(NOW), **more):
+        headers = [["X-Slack-Signature", value]] + ([["X-Slack-Request-Timestamp", stamp]] if stamp is not None else [])
+        return line("slack", name, headers, reason, **more)
+
+    def v0(stamp=NOW, body=BODY):
+        return "v0=" + digest(SECRET, f"v0:{stamp}:".encode() + body).hexdigest()
+
+    yield case("plain", v0())
+    yield case("form-body", v0(body=b"token=a&challenge=b"), body=b"token=a&challenge=b")
+    yield case("no-version", v0()[3:], "no_supported_version")
+    yield case("body-alone-signed", "v0=" + digest(SECRET, BODY).hexdigest(), "signature_mismatch")
+    yield case("no-time", v0(), "timestamp_missing", stamp=None)
+    yield case("old", v0(NOW - 301), "timestamp_too_old", stamp=str(NOW - 301))
+    yield case("ahead", v0(NOW + 301), "timestamp_in_future", stamp=str(NOW + 301))
+    yield case("upper-case-digits", "v0=" + v0()[3:].upper(), "signature_mismatch")
+    yield case("time-with-letters", v0("12ab"), "timestamp_malformed", stamp="12ab")
+
+
+def twilio():
+    given = "https://hooks.example.com/hooks/t"
+
+    def mac(text, secret=SECRET):
+        return base64.b64encode(hmac.new(secret.encode(), text.encode(), "sha1").digest()).decode()
+
+    def case(name, value, reason=None, query="", body=b"B=2&A=1", **more):
+        headers = [["X-Twilio-Signature", value], ["Content-Type", "application/x-www-form-urlencoded"]]
+        return line("twilio", name, headers, reason, body=body, url=more.pop("url", given) + query, **more)
+
+    good = mac(given + "A1B2")
+    yield case("plain", good)
+    yield case("any-order", good, body=b"A=1&B=2")
+    yield case("written-out", good, body=b"%41=%31&B=2")
+    yield case("empty-pieces", good, body=b"&B=2&&A=1&")
+    yield case("the-same-pair-twice", good, body=b"B=2&A=1&B=2", note="authentic, parked when read")
+    yield case("default-port-signed", mac(given.replace(".com", ".com:443") + "A1B2"))
+    yield case("default-port-configured-not-signed", good, url=given.replace(".com", ".com:443"))
+    yield case("another-port-configured-not-signed", good, url=given.replace(".com", ".com:8443"),
+               note="twilio-node drops any port")
+    yield case("another-port-signed", mac(given.replace(".com", ".com:8443") + "A1B2"), "signature_mismatch")
+    yield case("http-signed", mac(given.replace("https", "http") + "A1B2"), "signature_mismatch")
+    yield case("http-port-configured", mac("http://hooks.example.com:80/hooks/tA1B2"), url="http://hooks.example.com/hooks/t")
+    yield case("address-with-port", mac("https://[::1]:443/hooks/tA1B2"), url="https://[::1]/hooks/t")
+    yield case("query", mac(given + "?a=b%20c&d='" + "A1B2"), query="?a=b%20c&d='")
+    yield case("empty-query", mac(given + "?" + "A1B2"), query="?")
+    yield case("query-not-signed", good, "signature_mismatch", query="?a=b")
+    yield case("query-respelt", mac(given + "?a=b c" + "A1B2"), "signature_mismatch", query="?a=b%20c")
+    yield case("another-value", good, "signature_mismatch", body=b"B=3&A=1")
+    yield case("another-pair", good, "signature_mismatch", body=b"B=2&A=1&C=")
+    yield case("a-pair-less", good, "signature_mismatch", body=b"A=1")
+    yield case("no-body", mac(given), body=b"")
+    yield case("too-many-pairs", mac(given), "body_malformed", body=b"&".join(b"a" for _ in range(2049)))
+    yield case("sha256", base64.b64encode(hmac.new(SECRET.encode(), (given + "A1B2").encode(), "sha256").digest()).decode(),
+               "signature_mismatch")
+    hashed = "?bodySHA256=" + hashlib.sha256(BODY).hexdigest()
+    other = "?bodySHA256=" + hashlib.sha256(b"{}").hexdigest()
+    yield case("json", mac(given + hashed), query=hashed, body=BODY)
+    yield case("json-of-another-hash", mac(given + other), "body_hash_mismatch", query=other, body=BODY)
+    yield case("json-hash-twice", mac(given + other + "&" + hashed[1:]), "body_hash_mismatch", query=other + "&" + hashed[1:], body=BODY)
+    yield case("json-hash-twice-right-one-first", mac(given + hashed + "&" + other[1:]), "body_hash_mismatch",
+               query=hashed + "&" + other[1:], body=BODY)
+    yield case("json-hash-in-capitals", mac(given + hashed.upper().replace("?BODY", "?body")), "body_hash_mismatch",
+               query=hashed.upper().replace("?BODY", "?body"), body=BODY)
+    yield case("json-hash-empty", mac(given + "?bodySHA256="), "body_hash_mismatch", query="?bodySHA256=", body=BODY)
+    yield case("json-hash-not-signed", mac(given), "signature_mismatch", query=hashed, body=BODY)
+    yield case("json-without-a-hash", mac(given), "signature_mismatch", body=BODY)
+    yield line("twilio", "no-url", [["X-Twilio-Signature", good]], "public_url_missing", body=b"B=2&A=1")
+
+
+for make in (stripe, custom, app, github, shopify, standardwebhooks, slack, twilio):
+    with open(os.path.join(HERE, make.__name__ + ".jsonl"), "w", encoding="utf-8") as out:
         out.writelines(json.dumps(case, ensure_ascii=False) + "\n" for case in make())

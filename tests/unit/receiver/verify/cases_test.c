@@ -69,7 +69,9 @@ static void agrees_with_the_vectors_of_the_repository(void **state)
     static const struct {
         const char *file;
         int n;
-    } files[] = {{OWN "stripe.jsonl", 30}, {OWN "custom.jsonl", 25}, {OWN "app.jsonl", 20}};
+    } files[] = {{OWN "stripe.jsonl", 30}, {OWN "custom.jsonl", 25}, {OWN "app.jsonl", 20},
+            {OWN "github.jsonl", 15}, {OWN "shopify.jsonl", 10}, {OWN "standardwebhooks.jsonl", 29},
+            {OWN "slack.jsonl", 9}, {OWN "twilio.jsonl", 31}};
     for (size_t i = 0; i < ARRAY_LEN(files); i++) {
         int n = 0;
         assert_row(cases_each(files[i].file, run_active, &n) > 0, files[i].file);
