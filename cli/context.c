@@ -63,6 +63,8 @@ int context_find(const struct call *call, struct context *ret_context)
     find_config(call, ret_context);
     if (!ret_context->config)
         return EXIT_DONE;
+    if (call_has(call, FLAG_VERBOSE))
+        out_note(call, "host file %s", ret_context->config);
     struct diag diag = {0};
     ret_context->host = host_config_new(ret_context->config, &diag);
     int code = EXIT_DONE;
