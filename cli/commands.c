@@ -6,6 +6,7 @@
 #include "cli/inbox/inbox.h"
 #include "cli/migrate_commands.h"
 #include "cli/policy/policy.h"
+#include "cli/reconcile/reconcile.h"
 #include "cli/run/run.h"
 #include "cli/story/show.h"
 #include "cli/trigger/trigger.h"
@@ -32,6 +33,8 @@ const struct command commands[] = {
     {.group = "Database", .words = "migrate sql", .args = "", .run = migrate_command_sql,
      .flags = FLAG_BIT(FROM) | FLAG_BIT(TO_N),
      .summary = "the migrations as a script for psql", .example = "pawl migrate sql | psql shop"},
+    {.group = "Database", .words = "reconcile", .args = "", .run = reconcile_command,
+     .summary = "asks whether what is promised holds: exit 1 when not", .example = "pawl reconcile --since 24h"},
     {.group = "Webhooks in", .words = "trigger", .args = "SOURCE:TYPE", .min_args = 1, .max_args = 1, .run = trigger_command,
      .flags = FLAG_BIT(ORDER) | FLAG_BIT(COPIES) | FLAG_BIT(PARALLEL) | FLAG_BIT(SET) | FLAG_BIT(TO_N) | FLAG_BIT(ID),
      .summary = "send signed copies of one event, as its provider would", .example = "pawl trigger stripe:payment_intent.succeeded --order 1001 --copies 5"},
