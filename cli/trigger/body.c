@@ -130,6 +130,20 @@ static bool fill_rule(json_t *root, const struct body_wish *wish, struct err *er
     return true;
 }
 
+// "pull_request.opened": where a header has the first word, the body has the rest.
+static bool fill_type(
+        json_t *root, const struct scheme *scheme, const struct body_wish *wish, struct err *err)
+{
+    const char *type = wish->rule->type;
+    if (scheme_type_header(scheme)) {
+        const char *dot = strchr(type, '.');
+        if (!dot)
+            return true;
+        type = dot + 1;
+    }
+    return fill(root, scheme_type_pointer(scheme, wish->source), json_string(type), err);
+}
+
 static bool fill_scheme(json_t *root, const struct body_wish *wish, struct err *err)
 {
     const struct scheme *scheme = scheme_of(wish->source);
@@ -141,9 +155,7 @@ static bool fill_scheme(json_t *root, const struct body_wish *wish, struct err *
         if (strcmp(*scope, "/livemode") == 0 && !fill(root, *scope, json_false(), err))
             return false;
     const char *id = scheme_id_pointer(scheme, wish->source);
-    return fill(root, id, json_string(wish->event_id), err) &&
-           fill(root, scheme_type_pointer(scheme, wish->source), json_string(wish->rule->type),
-                   err) &&
+    return fill(root, id, json_string(wish->event_id), err) && fill_type(root, scheme, wish, err) &&
            fill(root, scheme_time_pointer(scheme, wish->source), json_integer(wish->now_s), err);
 }
 

@@ -57,6 +57,19 @@ static void new_event_id(char out[FIRE_ID_MAX])
     snprintf(out, FIRE_ID_MAX, "evt_%.16s", hex);
 }
 
+// The header that says the type, where the scheme has one; its body may say the rest.
+static bool add_type(struct fire *fire, struct err *err)
+{
+    const struct scheme *scheme = scheme_of(fire->source);
+    const char *name = scheme ? scheme_type_header(scheme) : NULL;
+    if (!name)
+        return true;
+    const char *type = fire->rule->type;
+    int len = (int)(scheme_type_pointer(scheme, fire->source) ? strcspn(type, ".") : strlen(type));
+    return text_fmt(&fire->headers, "%s: %.*s\r\n", name, len, type) ||
+           err_set(err, ERR_INPUT, "the headers are too long");
+}
+
 bool fire_load(const struct fire_wish *wish, struct fire *ret_fire, struct err *err)
 {
     struct fire *fire = ret_fire;
@@ -82,7 +95,8 @@ bool fire_load(const struct fire_wish *wish, struct fire *ret_fire, struct err *
     fire->rows = xcalloc(wish->copies + 1, sizeof *fire->rows);
     return body_build(&body, &fire->body, err) &&
            verify_sign(fire->source, text_slice(&fire->body), slice_of(fire->event_id), body.now_s,
-                   &fire->headers, err);
+                   &fire->headers, err) &&
+           add_type(fire, err);
 }
 
 static bool ask(struct fire *fire, struct pg *pg, int base, int64_t offset, struct err *err)

@@ -257,3 +257,17 @@ def test_a_source_above_its_rate_gets_429_and_harms_no_other(t):
     eq(w.metric("pawl_webhook_requests_total", source="slow", outcome="rate"), 4)
     eq(w.metric("pawl_webhook_rejected_total", source="slow", reason="rate"), 4)
     eq(w.cluster.value("SELECT count(*) FROM pawl.keys WHERE event_id LIKE 'k%'"), 1)
+
+
+def test_trigger_signs_as_these_providers_do(t):
+    w = world(t)
+    w.set_credential("standard", "whsec_" + b64(b"0123456789abcdef0123456789abcdef"))
+    w.restart(w.receivers[0])
+    to = ["--to", f"http://127.0.0.1:{w.ports()[0]}"]
+    for n, wish in enumerate(("github:push", "shopify:orders/paid", "standard:order.paid", "slack:app_mention")):
+        w.must("trigger", wish, "--order", str(n), *to)
+        eq(states(w.cluster).get(str(n)), "s1", wish)
+    w.must("trigger", "github:deployment.created", "--order", "0", *to)
+    eq(states(w.cluster)["0"], "s2")
+    status, _, err = w.run("trigger", "twilio:sent", "--order", "9", *to)
+    check(status != 0 and "signs URLs and forms" in err, err)
