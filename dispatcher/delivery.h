@@ -78,6 +78,7 @@ struct delivery {
     struct key claim; // the fence
     struct attempt_result result;
     int64_t started_ms; // monotonic, 0 = not started
+    bool probe;         // no delivery at all: connect and sign in only, nothing is sent
     struct delivery *next;
 };
 void delivery_free(struct delivery *delivery);

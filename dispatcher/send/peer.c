@@ -3,6 +3,8 @@
 #include "common/clock.h"
 #include "common/fault.h"
 
+#include <stdio.h>
+
 #define IDLE_MAX_MS 20000 // a kept connection is closed before most servers would close it
 #define USES_MAX 100      // transactions on one connection
 
@@ -24,22 +26,27 @@ static void touch(struct peer *peer)
         peer->due_ms = peer->body_by_ms;
 }
 
+static void hand_over(struct peer *peer)
+{
+    struct delivery *delivery = steal(&peer->delivery);
+    delivery->result.wire_ms = clock_mono_ms() - delivery->started_ms;
+    delivery->next = NULL;
+    *peer->finished->end = delivery;
+    peer->finished->end = &delivery->next;
+    smtp_request_fini(&peer->request);
+}
+
 static void finish(struct peer *peer, enum smtp_end end)
 {
     FAULT_STEP(send_after_reply);
-    struct delivery *delivery = steal(&peer->delivery);
     struct smtp_facts facts = {
             .end = end,
             .phase = peer->dialog.phase,
             .reply = &peer->dialog.reply,
             .why = peer->why[0] ? peer->why : NULL,
     };
-    smtp_classify(&facts, &delivery->result);
-    delivery->result.wire_ms = clock_mono_ms() - delivery->started_ms;
-    delivery->next = NULL;
-    *peer->finished->end = delivery;
-    peer->finished->end = &delivery->next;
-    smtp_request_fini(&peer->request);
+    smtp_classify(&facts, &peer->delivery->result);
+    hand_over(peer);
 }
 
 static void drop(struct peer *peer)
@@ -103,10 +110,22 @@ static bool lacks_utf8(const struct peer *peer)
     return peer->request.needs_utf8 && !peer->dialog.offers.utf8;
 }
 
+// The server was reached and let us in: that is all that was asked.
+static void probed(struct peer *peer)
+{
+    struct attempt_result *result = &peer->delivery->result;
+    *result = (struct attempt_result){.outcome = ATTEMPT_ACCEPTED, .code = peer->dialog.reply.code};
+    snprintf(result->detail, sizeof result->detail, "%s", peer->dialog.reply.text);
+    peer_close(peer);
+    hand_over(peer);
+}
+
 void peer_connected(struct peer *peer)
 {
     peer->why[0] = '\0';
-    if (lacks_utf8(peer))
+    if (peer->request.probe)
+        probed(peer);
+    else if (lacks_utf8(peer))
         peer_failed(peer, SMTP_NO_UTF8);
     else
         begin(peer);
@@ -120,7 +139,7 @@ void peer_start(struct peer *peer, struct smtp_request *request, struct delivery
     peer->body_by_ms = delivery->started_ms + peer_body_budget_ms(peer->options);
     peer->reused = peer->state == PEER_IDLE;
     if (peer->reused && !lacks_utf8(peer))
-        begin(peer);
+        peer_connected(peer);
     else if (peer->reused || !connect_anew(peer))
         peer_failed(peer, peer->reused ? SMTP_NO_UTF8 : SMTP_NO_ROUTE);
 }

@@ -22,8 +22,9 @@ void transport_free(struct transport *transport);
 int64_t transport_timeout_ms(const struct transport *transport);
 int transport_free_slots(const struct transport *transport);
 
-// Starts the try; the delivery stays the caller's and must live until it is done. False + err: it
-// never started (result.outcome is set too: refused for a bad address, retry else).
+// Starts the try, or a probe (accepted = the server was reached and let us in); the delivery stays
+// the caller's and must live until it is done. False + err: it never started (result.outcome is set
+// too: refused for a bad address, retry else).
 MUST_CHECK bool transport_start(struct transport *transport, const struct channel *channel,
         const struct provider *provider, struct delivery *delivery, struct err *err);
 

@@ -12,6 +12,7 @@ struct smtp_request {
     char *mail_from;  // local@domain
     char *rcpt;       // local@domain
     bool needs_utf8;  // an address of it needs SMTPUTF8
+    bool probe;       // only connect and say QUIT
     size_t size;      // of the message, for SIZE=
     struct text wire; // what follows DATA: dots doubled, ends with CRLF.CRLF
 };

@@ -257,6 +257,7 @@ bool transport_start(struct transport *transport, const struct channel *channel,
     if (!smtp_build(&delivery->content, provider, domain_to_ascii, &request, &level, err))
         return never_started(
                 delivery, level == LEVEL_PROVIDER ? ATTEMPT_RETRY : ATTEMPT_REFUSED, level, err);
+    request.probe = delivery->probe;
     struct key identity = smtp_identity(provider, request.url);
     struct peer *peer = peer_pick(transport->peers, transport->n, identity);
     if (!peer) {

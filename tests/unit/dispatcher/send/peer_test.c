@@ -289,6 +289,41 @@ static void no_connection_at_all_is_an_end_too(void **state)
     assert_int_equal(delivery.result.level, LEVEL_PROVIDER);
 }
 
+static void probe(struct peer *peer)
+{
+    struct smtp_request request = {.probe = true};
+    delivery = (struct delivery){.started_ms = clock_mono_ms(), .probe = true};
+    finished = (struct finished){.end = &finished.first};
+    peer_start(peer, &request, &delivery);
+}
+
+static void a_probe_says_quit_and_nothing_else(void **state)
+{
+    (void)state;
+    rig.script = good;
+    probe(&peers[0]);
+    assert_null(finished.first);
+    peer_connected(&peers[0]);
+    assert_true(ended(ATTEMPT_ACCEPTED));
+    assert_string_equal(text_cstr(&rig.sent), "QUIT\r\n");
+    assert_int_equal(peers[0].state, PEER_EMPTY);
+    keep_one(&peers[0]);
+    text_reset(&rig.sent);
+    rig.script = good;
+    probe(&peers[0]);
+    assert_true(ended(ATTEMPT_ACCEPTED));
+    assert_string_equal(text_cstr(&rig.sent), "QUIT\r\n");
+}
+
+static void a_probe_that_is_not_let_in_says_why(void **state)
+{
+    (void)state;
+    probe(&peers[0]);
+    peer_failed(&peers[0], SMTP_NO_AUTH);
+    assert_true(ended(ATTEMPT_RETRY));
+    assert_non_null(strstr(delivery.result.detail, "sign-in failed"));
+}
+
 #define with_rig(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
 int main(void)
@@ -307,6 +342,8 @@ int main(void)
             with_rig(an_idle_connection_is_closed_with_quit),
             with_rig(a_connection_carries_a_bounded_number_of_mails),
             with_rig(no_connection_at_all_is_an_end_too),
+            with_rig(a_probe_says_quit_and_nothing_else),
+            with_rig(a_probe_that_is_not_let_in_says_why),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
