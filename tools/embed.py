@@ -2,6 +2,7 @@
 """Turns .sql files into one C header of string literals.
 
 embed.py statements OUT PREFIX FILE...   enum PREFIX_NAME + `static const struct pg_stmt prefix_statements[]`
+embed.py slots OUT PREFIX N FILE...      each statement, written for slot 0 of a ring, once a slot: number PREFIX_NAME + slot
 embed.py migrations OUT FILE...          `static const struct migration migrations[]` with number, name and sha256
 """
 import hashlib
@@ -22,15 +23,22 @@ def stem(path):
     return os.path.splitext(os.path.basename(path))[0]
 
 
-def statements(out, prefix, paths):
+def slot_of(data, slot):
+    return re.sub(rb"\b([a-z]+(?:_[a-z]+)*)_0\b", rb"\g<1>_%d" % slot, data)
+
+
+def statements(out, prefix, paths, slots=1):
     names = [stem(p) for p in paths]
     body = ["#pragma once", '#include "common/pg/pg.h"', "", "enum {"]
-    body += ["    %s_%s," % (prefix.upper(), n.upper()) for n in names]
-    body += ["    %s_COUNT" % prefix.upper(), "};", ""]
+    body += ["    %s_%s = %d," % (prefix.upper(), n.upper(), i * slots) for i, n in enumerate(names)]
+    body += ["    %s_COUNT = %d" % (prefix.upper(), len(names) * slots), "};", ""]
     body.append("static const struct pg_stmt %s_statements[] = {" % prefix.lower())
     for name, path in zip(names, paths):
         with open(path, "rb") as f:
-            body.append('    {"%s_%s",\n%s},' % (prefix.lower(), name, literal(f.read())))
+            data = f.read()
+        for slot in range(slots):
+            suffix = "_%d" % slot if slots > 1 else ""
+            body.append('    {"%s_%s%s",\n%s},' % (prefix.lower(), name, suffix, literal(slot_of(data, slot) if slots > 1 else data)))
     body.append("};")
     with open(out, "w") as f:
         f.write("\n".join(body) + "\n")
@@ -51,5 +59,7 @@ def migrations(out, paths):
 
 if sys.argv[1] == "statements":
     statements(sys.argv[2], sys.argv[3], sys.argv[4:])
+elif sys.argv[1] == "slots":
+    statements(sys.argv[2], sys.argv[3], sys.argv[5:], int(sys.argv[4]))
 else:
     migrations(sys.argv[2], sys.argv[3:])
