@@ -14,6 +14,8 @@ struct loop_options {
     const struct policy_known *known;  // may be NULL
     int transfers;
     int64_t poll_ms, lease_ms, grace_ms;
+    void (*policy_active)(void *user, const struct policy *policy); // one was loaded; may be NULL
+    void *user;
 };
 
 struct loop;

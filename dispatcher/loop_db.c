@@ -96,6 +96,8 @@ static void refresh(struct loop *loop)
     if (policies_refresh(loop->policies, loop->pg, &err)) {
         loop->refresh_ms = 0;
         atomic_store(&loop->has_sender, true);
+        if (loop->options.policy_active)
+            loop->options.policy_active(loop->options.user, policies_sender(loop->policies));
         return;
     }
     LOG(ERROR, "policy.unusable", "the active policy can't be used", L_STR("error", err.msg));

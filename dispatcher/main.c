@@ -7,6 +7,7 @@
 #include "common/log.h"
 #include "dispatcher/dispatcher_sql.h"
 #include "dispatcher/loop.h"
+#include "dispatcher/retention/retention.h"
 
 #include <poll.h>
 #include <pthread.h>
@@ -27,6 +28,7 @@ struct process {
     const struct dispatcher_options *options;
     struct host_config *host;
     struct loop *loop;
+    struct retention *retention;
     struct admin *admin;
     int signal_fd;
     pthread_t signals;
@@ -98,6 +100,16 @@ static bool start_admin(struct process *process, struct err *err)
 
 // --- Start and end
 
+static void policy_active(void *user, const struct policy *policy)
+{
+    const struct process *process = user;
+    const struct keep keep = {.version = policy->version,
+            .keys_s = policy->keep_keys_s,
+            .bodies_s = policy->keep_bodies_s,
+            .park_s = policy->flow.park_s};
+    retention_keep(process->retention, &keep);
+}
+
 static struct host_config *read_host(const char *path)
 {
     struct diag diag = {0};
@@ -157,21 +169,27 @@ static int run(struct process *process)
             .transfers = host->dispatcher.transfers,
             .poll_ms = host->dispatcher.poll_ms,
             .lease_ms = host->dispatcher.lease_ms,
-            .grace_ms = host->dispatcher.grace_ms};
-    process->loop = loop_new(&loop, &err);
+            .grace_ms = host->dispatcher.grace_ms,
+            .policy_active = policy_active,
+            .user = process};
+    process->retention = retention_new(host->database, &err);
+    process->loop = process->retention ? loop_new(&loop, &err) : NULL;
     if (!process->loop) {
+        retention_free(process->retention);
         LOG(ERROR, "dispatcher.failed", "can't start", L_STR("error", err.msg));
         return EXIT_UNAVAILABLE;
     }
     int code = run_loop(process, &err);
     if (process->admin)
         admin_stop(process->admin);
+    retention_free(process->retention);
     loop_free(process->loop);
     return code;
 }
 
 int dispatcher_main(const struct dispatcher_options *options)
 {
+    daemon_guard_memory();
     fault_init();
     daemon_block_signals();
     if (options->die_with_parent)
