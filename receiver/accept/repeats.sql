@@ -1,6 +1,7 @@
 -- Judges copies that did not take their key against the row that did, in a statement of its own: it sees what the
 -- insert waited for. A copy whose own arrival holds the key is a transaction run again, not a repeat.
--- $1 $2 $3: live slots (-1 = none). While two generations overlap a key is in both slots: the older row counts, once.
+-- $1 $2 $3: live slots, newest first (-1 = none). A key may be in two of them: the row in the newest counts, once, for a
+-- copy that won an older slot and lost the newest is not the first.
 -- returns: n int (index of the copy), outcome int (1 own, 2 duplicate, 3 mismatch), age bigint in microseconds
 WITH seen AS MATERIALIZED (
     SELECT DISTINCT ON (u.n) u.n, u.b, u.s, u.e, u.sc, u.a, u.k,
@@ -10,7 +11,7 @@ WITH seen AS MATERIALIZED (
              u(n, b, s, e, sc, f, a, k)
     JOIN keys k ON k.slot IN ($1::int4, $2::int4, $3::int4) AND k.bucket = u.b AND k.event_id = u.e COLLATE "C"
                AND k.source = u.s AND k.scope = u.sc COLLATE "C"
-    ORDER BY u.n, k.first_at
+    ORDER BY u.n, k.slot = $1::int4 DESC, k.slot = $2::int4 DESC
 ), kept AS (
     INSERT INTO repeats (bucket, source, outcome, event_id, scope, arrival, age, at, secret)
     SELECT b, s, outcome, e, sc, a, age, now(), k FROM seen WHERE outcome > 1
