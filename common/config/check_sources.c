@@ -202,7 +202,7 @@ static void check_url(const struct making *making, const struct source *source)
 {
     bool needed =
             source->scheme && making->known->signs_url && making->known->signs_url(source->scheme);
-    if (needed && !source->public_url)
+    if (needed && !schema_where(making->load, &source->public_url))
         SAY(DIAG_ERROR, &source->scheme, &source->name, "public-url",
                 "scheme '%s' needs 'public_url': the provider signs the URL that it was given",
                 source->scheme);

@@ -110,7 +110,7 @@ static enum verify_reason make_form(struct slice body, struct claim *claim)
 
 static bool is_hash_of(struct slice hex, struct slice body)
 {
-    static const char digits[] = "0123456789abcdef";
+    static const unsigned char digits[] = "0123456789abcdef";
     unsigned char hash[32];
     sha256_of(body, hash);
     bool equal = hex.len == 2 * sizeof hash;

@@ -30,6 +30,7 @@ static void answers_by_the_table_of_the_design(void **state)
             {"unreadable", ROW_UNREADABLE, 422, "unreadable", ""},
             {"unavailable", ROW_UNAVAILABLE, 503, "unavailable", "R"},
             {"deadline", ROW_DEADLINE, 503, "deadline", "R"},
+            {"rate", ROW_RATE, 429, "rate", "R"},
             {"queue full", ROW_QUEUE_FULL, 503, "queue_full", "R"},
             {"no secret", ROW_NO_SECRET, 503, "source_without_secret", "R"},
     };

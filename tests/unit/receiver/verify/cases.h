@@ -11,7 +11,7 @@ struct sig_case {
     const char *name, *provider, *reason, *note;
     bool accept;
     unsigned char *body;
-    char *url; // the provider's, without its query; owned
+    char *url;            // the provider's, without its query; owned
     struct source source; // scheme and secrets; the rest is the test's
     struct secret secrets[CASE_SECRETS_MAX];
     struct custom_verify custom; // filled when the line has "verify"

@@ -42,7 +42,7 @@ static void refuse(struct scene *scene, const struct verify_request *forged, con
 static void parse_lines(struct scene *scene)
 {
     struct slice rest = text_slice(&scene->lines);
-    while (rest.len) {
+    while (rest.ptr && rest.len) {
         const unsigned char *colon = memmem(rest.ptr, rest.len, ": ", 2);
         const unsigned char *end = memmem(rest.ptr, rest.len, "\r\n", 2);
         assert_true(colon && end && scene->request.n_headers < HEADERS_MAX - 1);
