@@ -105,7 +105,7 @@ def test_a_repeat_is_caught_while_the_ring_of_keys_turns_and_after(t):
         again(f"generation {gen}, overlap {overlap}")
     eq(len(applied(w.cluster)), 4)
 
-    copies = [event(n) for n in range(100, 160) for _ in range(20)]
+    copies = [e for e in map(event, range(100, 160)) for _ in range(20)]
     load = w.load(copies, connections=16)
     for gen, overlap in ((3, False), (4, True), (4, False)):
         midway(load, {3: 200, 4: 400 if overlap else 600}[gen])
