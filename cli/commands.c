@@ -43,6 +43,8 @@ const struct command commands[] = {
     {.group = "Webhooks in", .words = "inbox show", .args = "EVENT", .min_args = 1, .max_args = 1, .run = inbox_show,
      .flags = FLAG_BIT(RAW) | FLAG_BIT(HEADERS),
      .summary = "an event as it was received", .example = "pawl inbox show evt_9f2c --raw | jq ."},
+    {.group = "Webhooks in", .words = "inbox waiting", .args = "", .run = inbox_waiting, .flags = FLAG_BIT(EXPIRED),
+     .summary = "events that wait for a step or an order, the longest first", .example = "pawl inbox waiting --expired"},
     {.group = "Messages out", .words = "deliveries list", .args = "", .run = deliveries_list,
      .flags = FLAG_BIT(STATE) | FLAG_BIT(TYPE),
      .summary = "what was, is or will be sent, newest first", .example = "pawl deliveries list --state unknown"},
