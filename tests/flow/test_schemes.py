@@ -271,3 +271,20 @@ def test_trigger_signs_as_these_providers_do(t):
     eq(states(w.cluster)["0"], "s2")
     status, _, err = w.run("trigger", "twilio:sent", "--order", "9", *to)
     check(status != 0 and "signs URLs and forms" in err, err)
+
+
+def test_a_replay_is_caught_while_the_ring_of_keys_turns_and_after(t):
+    w = t.world(receivers=2, dispatchers=0, edit=with_schemes)
+    body = lambda n: b'{"order":"%d"}' % n  # noqa: E731
+    phases = ((1, False), (2, True), (2, False), (3, True))
+    for number, (gen, overlap) in enumerate(phases):
+        w.cluster.query("INSERT INTO pawl.key_gen (gen, overlap) VALUES (%s, %s)"
+                        " ON CONFLICT (gen) DO UPDATE SET overlap = excluded.overlap", (gen, overlap))
+        eq(w.post(github(f"first-{number}", "push", body(number))).status, 200)
+        for seen in range(number + 1):
+            copies = [github(f"again-{number}-{seen}-{n}", "push", body(seen)) for n in range(4)] + [github(f"first-{seen}", "push", body(seen))]
+            eq(statuses(w.post(*copies, connections=5)), {200: 5})
+            eq(w.cluster.query("SELECT outcome, count(*) FROM pawl.repeats GROUP BY 1 ORDER BY 1"), [(2, 1), (REPLAY, 4)],
+               f"first seen in phase {seen}, now generation {gen}, overlap {overlap}")
+            w.cluster.query("TRUNCATE pawl.repeats")
+    eq(len(applied(w.cluster)), len(phases))

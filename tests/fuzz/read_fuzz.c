@@ -37,7 +37,7 @@ static struct source source = {.name = name,
         .n_events = 2,
         .fingerprint_ignore = ignored,
         .n_fingerprint_ignore = 2};
-static const struct policy policy = {.sources = &source, .n_sources = 1};
+static const struct policy policy = {.sources = &source, .n_sources = 1, .keep_keys_s = 86400};
 
 static void check(const struct event *event)
 {
@@ -47,6 +47,8 @@ static void check(const struct event *event)
     assert(!event->type || json_id_ok(slice_of(event->type), &err));
     assert(!event->order_id || json_id_ok(slice_of(event->order_id), &err));
     assert(json_check(slice_of(event->contact), &err) && json_check(slice_of(event->data), &err));
+    assert(!event->unsigned_id || !event->parked_reason);
+    assert(!event->late || (!event->rule && !event->order_id));
     assert(!event->parked_reason || (!event->rule && event->to == -1 && !event->order_id));
     assert(event->rule || event->to == -1);
 }
@@ -54,14 +56,27 @@ static void check(const struct event *event)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const char *const scope[] = {"/s", "/t", NULL};
-    const struct read_pointers pointers = {"/i", "/y", scope, false},
-                               app = {NULL, "/y", NULL, true};
+    const struct read_pointers pointers = {.id = "/i",
+            .id_more = "/j",
+            .type = "/y",
+            .scope = scope,
+            .time = "/a",
+            .time_demanded = size % 2};
+    const struct read_pointers app = {.type = "/y", .app = true};
+    const struct read_pointers header = {.type = "/y",
+            .time = "/a",
+            .header_id = true,
+            .header_type = true,
+            .unsigned_id = true};
     struct slice body = {data, size};
-    struct arrival *arrival = arrival_new(SLICE("s"), body, SLICE("key"), SLICE(""));
-    read_events(arrival, &policy, &pointers);
-    check(arrival->events);
-    read_events(arrival, &policy, &app);
-    check(arrival->events);
+    struct arrival *arrival = arrival_new(SLICE("s"), body, SLICE("key"), SLICE("type"));
+    arrival->received_us = INT64_C(1795961472000000);
+    const struct read_pointers *const all[] = {&pointers, &app, &header};
+    for (size_t i = 0; i < 2 * ARRAY_LEN(all); i++) {
+        arrival->form = i % 2;
+        read_events(arrival, &policy, all[i / 2]);
+        check(arrival->events);
+    }
     arrival_free(arrival);
     return 0;
 }

@@ -4,7 +4,7 @@
 //   receiver/verify/*.c
 //   tests/fuzz/verify_fuzz.c -lcrypto -o verify_fuzz
 //   ./verify_fuzz -max_total_time=60 -max_len=6000
-// The first byte picks stripe, app or custom; the rest is lines: the grammar's signed form and
+// The first byte picks the scheme; the rest is lines: the grammar's signed form and
 // prefix (custom), then header values up to an empty line, then the body. Properties: nothing
 // verifies under a secret that the input does not know, and what the verifier signs itself it
 // takes.
@@ -16,7 +16,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define NOW 1795961472
 
-static char names[3][8] = {"stripe", "app", "custom"};
+static char names[][20] = {
+        "stripe", "app", "custom", "standardwebhooks", "github", "twilio", "slack"};
 static char secret_text[] = "a-secret-the-fuzzer-does-not-know-5f0c7d1e";
 
 static struct slice next_line(struct slice *rest)
@@ -63,8 +64,10 @@ static void take_own(const struct source *source, struct slice body)
 
 static size_t read_headers(struct slice *rest, struct verify_header *headers, size_t room)
 {
-    static const char *const header_names[] = {
-            "Stripe-Signature", "Authorization", "Idempotency-Key", "X-Sig", "X-Time", "x-sig"};
+    static const char *const header_names[] = {"Stripe-Signature", "Authorization",
+            "Idempotency-Key", "X-Sig", "X-Time", "x-sig", "webhook-id", "svix-signature",
+            "webhook-signature", "webhook-timestamp", "X-Hub-Signature-256", "X-Twilio-Signature",
+            "X-Slack-Signature", "X-Slack-Request-Timestamp"};
     size_t n = 0;
     while (rest->len && n < room) {
         struct slice line = next_line(rest);
@@ -79,8 +82,8 @@ static size_t read_headers(struct slice *rest, struct verify_header *headers, si
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static char header[] = "X-Sig", time_header[] = "X-Time", hex[] = "hex", base64[] = "base64",
-                seconds[] = "seconds", milliseconds[] = "milliseconds", sha256[] = "hmac-sha256",
-                id[] = "/id";
+                seconds[] = "seconds", url[] = "https://h:8/p", milliseconds[] = "milliseconds",
+                sha256[] = "hmac-sha256", id[] = "/id";
     if (size == 0)
         return 0;
     struct slice rest = {data + 1, size - 1};
@@ -90,16 +93,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             data[0] & 8 ? time_header : NULL, data[0] & 16 ? seconds : milliseconds, 300, form,
             sha256};
     struct secret secret = {.value = slice_of(secret_text)};
-    struct source source = {.name = names[data[0] % 3],
-            .scheme = names[data[0] % 3],
+    struct source source = {.name = names[data[0] % ARRAY_LEN(names)],
+            .scheme = names[data[0] % ARRAY_LEN(names)],
             .secrets = &secret,
             .n_secrets = 1,
+            .public_url = url,
             .verify = &verify,
             .id_ptr = id};
     struct verify_header headers[16];
     size_t n = read_headers(&rest, headers, ARRAY_LEN(headers));
     struct verify_request request = {
-            .headers = headers, .n_headers = n, .body = rest, .now_s = NOW};
+            .target = rest, .headers = headers, .n_headers = n, .body = rest, .now_s = NOW};
     struct verify_result got = verify_request(&source, &request);
     must(got.reason != VERIFY_OK && got.reason != VERIFY_NO_ID, "accepts what nobody signed");
     must(verify_reason_name(got.reason)[0] != '\0', "has no name for a reason");
