@@ -150,6 +150,8 @@ static void *run(void *arg)
                 worker_process(&worker, turn.batch);
             FAULT_STEP(accept_before_answer);
             accept->options.done(accept->options.user, turn.batch);
+        } else if (!turn.stop) {
+            worker_look(&worker);
         }
         note_connection(accept, worker_ready(&worker));
         if (turn.stop)

@@ -13,6 +13,7 @@
 #define CONNECT_TIMEOUT_MS 1000
 #define BACKOFF_MIN_MS 100
 #define BACKOFF_MAX_MS 3200
+#define LOOK_MS 1000
 
 void worker_init(struct worker *worker, const struct accept_options *options)
 {
@@ -129,6 +130,36 @@ bool worker_ready(struct worker *worker)
     worker->backoff_ms = BACKOFF_MIN_MS;
     worker->next_connect_ms = 0;
     return true;
+}
+
+// What another thread has loaded is newer or as new: a source that only it knows is served by all.
+static void take_shared(struct worker *worker)
+{
+    struct err err = {0};
+    struct policy *shared = policy_box_get(worker->options->policies);
+    if (!shared || shared == worker->policy || shared->version < worker->policy->version)
+        policy_unref(shared);
+    else if (!adopt(worker, shared, &err))
+        LOG(ERROR, "policy.adopt", err.msg);
+}
+
+void worker_look(struct worker *worker)
+{
+    struct err err = {0};
+    int version = 0;
+    if (clock_mono_ms() < worker->next_look_ms || !worker_ready(worker))
+        return;
+    worker->next_look_ms = clock_mono_ms() + LOOK_MS;
+    take_shared(worker);
+    if (!policy_store_active(worker->txn.pg, ACCEPT_COUNT, &version, &err) ||
+            version == worker->policy->version || version == worker->refused_version)
+        return;
+    worker->txn.version = version;
+    if (load_policy(worker, false, &err))
+        return;
+    worker->txn.version = worker->policy->version;
+    worker->refused_version = version;
+    LOG(ERROR, "policy.load", err.msg);
 }
 
 void worker_reload(struct worker *worker)
@@ -249,6 +280,8 @@ void worker_process(struct worker *worker, struct arrival *arrivals)
     struct err err = {.msg = "no connection to the database"};
     int64_t deadline_ms = latest_deadline(arrivals);
     bool go_on = worker_ready(worker);
+    if (go_on)
+        take_shared(worker);
     for (int i = 0; go_on && i < TRIES_MAX && clock_mono_ms() < deadline_ms; i++) {
         enum txn_end end = try_once(worker, arrivals, &err);
         if (end == TXN_DONE) {

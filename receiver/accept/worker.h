@@ -9,7 +9,8 @@ struct worker {
     struct txn txn;
     struct policy *policy; // the reference this worker reads with; NULL before the first load
     struct once_keys *once;
-    int64_t next_connect_ms, backoff_ms;
+    int64_t next_connect_ms, backoff_ms, next_look_ms;
+    int refused_version; // of a policy that can't be loaded, told once
 };
 
 void worker_init(struct worker *worker, const struct accept_options *options);
@@ -17,6 +18,10 @@ void worker_fini(struct worker *worker);
 
 // Connects and loads the policy if that is due; false when there is no working connection now.
 bool worker_ready(struct worker *worker);
+
+// When there is nothing to do: asks, once a second, whether another version was applied. Without it
+// a new source would stay unknown until an event of an old one comes.
+void worker_look(struct worker *worker);
 
 // Loads the active policy and its secrets again.
 void worker_reload(struct worker *worker);

@@ -145,7 +145,7 @@ static struct arrival *make_arrival(const struct visit *visit)
     const struct source *source = visit->source;
     struct arrival *arrival = arrival_new(
             slice_of(source->name), visit->received.body, visit->verdict.id, visit->verdict.type);
-    arrival->form = is_form(&visit->received);
+    arrival->form = !visit->verdict.app && is_form(&visit->received); // curl -d says form of all
     arrival->headers = kept_headers(visit->headers, visit->received.n_headers,
             source->verify ? source->verify->signature_header : NULL);
     arrival->received_us = clock_now_us();

@@ -78,6 +78,14 @@ def test_what_is_wrong_is_told_and_an_unreadable_body_leaves_its_key_free(t):
         eq(problem(without(Authorization=bad), 401), "unauthorized", f"{bad!r}")
 
 
+def test_the_body_is_json_whatever_the_content_type_says(t):
+    w = t.world(receivers=1, dispatchers=0)
+    for n, kind in enumerate(("application/x-www-form-urlencoded", "text/plain", "")):  # the first is what `curl -d` says
+        request = shop(f"k{n}", "step.s1", f"o{n}")
+        request.headers["Content-Type"] = kind
+        eq(outcome(w.post(request)), "applied", kind)
+
+
 def test_copies_in_parallel_are_one_first_and_else_its_stored_outcome(t):
     w = t.world(receivers=2, dispatchers=0)
     for n, (kind, want) in enumerate((("step.s1", "applied"), ("step.s2", "unknown_order"), ("step.none", "unmapped")) * 4):

@@ -64,6 +64,18 @@ def test_a_policy_applied_under_load_is_in_force_from_the_next_transaction_and_e
                    "the metric names the version in use")
 
 
+def test_a_new_source_is_served_by_every_thread_of_an_idle_receiver(t):
+    w = t.world(receivers=1, dispatchers=0)
+    receiver = w.receivers[0]
+    w.set_policy("strict", lambda s: s.replace("  stripe:\n", "  second:\n", 1))
+    w.must("policy", "apply")
+    eventually(lambda: receiver.metric("pawl_policy_info", version=2) == 1, 5, "nothing came, and the new version is in use")
+    for n in range(16):  # each on a connection of its own, so that more than one thread is asked
+        body = step(f"evt-{n}", f"o{n}")
+        body.path = "/hooks/second"
+        eq(w.post(body).status, 200, f"request {n}")
+
+
 def test_a_bad_file_changes_nothing(t):
     w = t.world(receivers=1, dispatchers=0)
     for wrong in (lambda s: s.replace("create: [s1]", "create: [s9]"), lambda s: s.replace("pawl: 1", "pawl: 1\npawl: 1"),
