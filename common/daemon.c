@@ -1,5 +1,6 @@
 #include "common/daemon.h"
 
+#include "common/clock.h"
 #include "common/err.h"
 
 #include <errno.h>
@@ -9,6 +10,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -16,6 +18,7 @@
 
 #define LISTEN_FD_FIRST 3
 #define LISTEN_FDS_MAX 64
+#define FEED_EVERY_MS 1000
 #define BACKLOG 4096 // the kernel cuts it to net.core.somaxconn
 
 static sigset_t handled(void)
@@ -163,4 +166,22 @@ int daemon_listen(const char *address, int *ret_port, struct err *err)
 void daemon_die_with_parent(int signal)
 {
     prctl(PR_SET_PDEATHSIG, signal);
+}
+
+void daemon_guard_memory(void)
+{
+    const struct rlimit none = {0};
+    setrlimit(RLIMIT_CORE, &none);
+#if !defined(PAWL_FAULTS) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+    prctl(PR_SET_DUMPABLE, 0);
+#endif
+}
+
+void daemon_feed_watchdog(int64_t *at_ms)
+{
+    int64_t now_ms = clock_mono_ms();
+    if (*at_ms && now_ms - *at_ms < FEED_EVERY_MS)
+        return;
+    *at_ms = now_ms;
+    daemon_notify("WATCHDOG=1");
 }

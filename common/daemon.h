@@ -27,3 +27,13 @@ int daemon_listen(const char *address, int *ret_port, struct err *err);
 
 // This process is killed when its parent goes away (PR_SET_PDEATHSIG); used below `pawl up`.
 void daemon_die_with_parent(int signal);
+
+// Keeps the secrets in memory to this process: no core file (RLIMIT_CORE 0), and neither ptrace nor
+// /proc/PID/mem for others of the same user (PR_SET_DUMPABLE 0; left out of builds with fault
+// labels or a sanitizer, whose leak check is a tracer). Call first in main, before a secret is
+// read.
+void daemon_guard_memory(void);
+
+// WATCHDOG=1, at most once a second: call from the loop that must turn, never from a timer beside
+// it. *at_ms: when it was told last (clock_mono_ms), 0 at first.
+void daemon_feed_watchdog(int64_t *at_ms);

@@ -1,6 +1,7 @@
 #include "dispatcher/loop.h"
 
 #include "common/clock.h"
+#include "common/daemon.h"
 #include "common/log.h"
 #include "common/metrics.h"
 #include "dispatcher/loop_db.h"
@@ -214,8 +215,10 @@ static void wait_for_something(struct loop *loop)
 int loop_run(struct loop *loop)
 {
     struct series *inflight = metric(METRIC_INFLIGHT, "dispatcher", NULL);
+    int64_t fed_ms = 0;
     while (loop->exit_code == 0) {
         atomic_store(&loop->turned_ms, clock_mono_ms());
+        daemon_feed_watchdog(&fed_ms);
         if (atomic_load(&loop->stop_asked) && !loop->stopping)
             begin_stop(loop);
         wire_collect(&loop->wire);

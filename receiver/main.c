@@ -194,6 +194,7 @@ static void stop(struct receiver *receiver)
 
 int receiver_main(const struct receiver_options *options)
 {
+    daemon_guard_memory();
     daemon_block_signals();
     fault_init();
     if (options->die_with_parent)

@@ -8,6 +8,7 @@
 #include "receiver/verify/scheme.h"
 #include "receiver/verify/verify.h"
 
+#include <poll.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -18,6 +19,8 @@
 #define QUEUE_BYTES ((size_t)64 << 20)
 #define STUCK_MS 10000 // a loop that has not turned for so long is not alive
 #define HEADERS_MAX 128
+#define FIRST_POLICY_MS 1000 // how long the first request may wait in the kernel's backlog
+#define FIRST_POLICY_LOOK_MS 5
 #define LEAVE_MS 500 // for the accept threads, once every request has its answer
 
 struct joint {
@@ -132,6 +135,25 @@ static bool start_accept(struct plant *plant, int lane, struct err *err)
     return plant->accepts[lane];
 }
 
+static bool can_accept(const struct plant *plant)
+{
+    struct policy *policy = policy_box_get(plant->policies);
+    bool all = policy;
+    policy_unref(policy);
+    for (int i = 0; all && i < plant->lanes; i++)
+        all = accept_connected(plant->accepts[i]);
+    return all;
+}
+
+// With a socket of systemd's, requests may be waiting already: those of a restart are not answered
+// 503 when a moment is enough. A database that is away is not waited for.
+static void wait_for_first_policy(const struct plant *plant)
+{
+    int64_t end_ms = clock_mono_ms() + FIRST_POLICY_MS;
+    while (!can_accept(plant) && clock_mono_ms() < end_ms)
+        poll(NULL, 0, FIRST_POLICY_LOOK_MS);
+}
+
 static bool build(struct plant *plant, const int *fds, size_t n_fds, struct err *err)
 {
     struct server_options options = {.fds = fds,
@@ -147,6 +169,7 @@ static bool build(struct plant *plant, const int *fds, size_t n_fds, struct err 
     for (int i = 0; i < plant->lanes; i++)
         if (!start_accept(plant, i, err))
             return false;
+    wait_for_first_policy(plant);
     return server_start(plant->server, err);
 }
 
