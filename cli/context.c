@@ -99,6 +99,36 @@ const struct policy_known policy_knowledge = {.scheme = scheme_known,
         .horizon_s = scheme_horizon_s,
         .signs_url = scheme_signs_url};
 
+struct seeing {
+    void (*seen)(void *ctx, struct slice name, int line, int column);
+    void *ctx;
+};
+
+// A section may bring a value of its own into view, so what stands in one is not judged.
+static void see_value(void *ctx, const struct template_name *name)
+{
+    const struct seeing *seeing = ctx;
+    if ((name->use == TEMPLATE_VALUE || name->use == TEMPLATE_RAW) && name->section.len == 0)
+        seeing->seen(seeing->ctx, name->name, (int)name->line, (int)name->col);
+}
+
+static void template_values(const char *src, size_t len,
+        void (*seen)(void *ctx, struct slice name, int line, int column), void *ctx)
+{
+    struct slice source = {(const unsigned char *)src, len};
+    struct seeing seeing = {seen, ctx};
+    struct template *parsed = template_new("template", source, NULL);
+    if (parsed)
+        template_names(parsed, see_value, &seeing);
+    template_free(parsed);
+}
+
+const struct policy_known policy_knowledge_of_files = {.scheme = scheme_known,
+        .template_ok = template_ok,
+        .template_values = template_values,
+        .horizon_s = scheme_horizon_s,
+        .signs_url = scheme_signs_url};
+
 struct pg *context_connect(
         const struct context *context, const struct pg_stmt *stmts, size_t n_stmts, struct err *err)
 {

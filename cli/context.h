@@ -25,6 +25,8 @@ int context_findings(const struct call *call, const struct diag *diag, enum exit
 
 // What the checker of policies asks: schemes, templates, horizons.
 extern const struct policy_known policy_knowledge;
+// And of files that are not stored yet: what their templates ask for, too.
+extern const struct policy_known policy_knowledge_of_files;
 
 // A connection as pawl_operator with these statements (borrowed), time limit 10 s a statement.
 MUST_CHECK struct pg *context_connect(const struct context *context, const struct pg_stmt *stmts,

@@ -25,6 +25,34 @@ static int no_files(const struct call *call)
     return out_usage(call, &err);
 }
 
+static void warn(struct diag *diag, const struct diag *secrets)
+{
+    for (size_t i = 0; i < secrets->n; i++)
+        diag_file(diag, DIAG_WARNING, secrets->rows[i].file, secrets->rows[i].code, "%s",
+                secrets->rows[i].text);
+}
+
+// Who may not look into the credentials' folder is told nothing of them.
+static void check_secrets(const struct host_config *host, struct policy *policy, struct diag *diag)
+{
+    AUTO_DIAG struct diag secrets = {0};
+    const char *dir = host ? host->credentials : NULL;
+    if (!policy || !dir || access(dir, R_OK | X_OK) != 0)
+        return;
+    bool sources = secrets_load(policy, dir, SECRETS_OF_SOURCES, &secrets);
+    bool channels = secrets_load(policy, dir, SECRETS_OF_CHANNELS, &secrets);
+    if (!sources || !channels)
+        warn(diag, &secrets);
+}
+
+static bool has_finding(const struct diag *diag, const char *code)
+{
+    for (size_t i = 0; i < diag->n; i++)
+        if (strcmp(diag->rows[i].code, code) == 0)
+            return true;
+    return false;
+}
+
 // The findings are the answer of a check, so they go to stdout.
 int policy_command_check(const struct call *call)
 {
@@ -41,12 +69,14 @@ int policy_command_check(const struct call *call)
             context.host, call->args, call->n_args, call->values[FLAG_TEMPLATES], &diag, &err);
     if (!policy && diag.errors == 0)
         return out_fail(call, &err);
+    check_secrets(context.host, policy, &diag);
     text_init(&out, OUTPUT_MAX);
     if (call_has(call, FLAG_JSON))
         diag_json(&diag, &out);
     else
         diag_print(&diag, &out);
-    out_note(call, "%zu errors, %zu warnings, %zu not active yet", diag.errors, diag.warnings,
+    out_note(call, "%zu error%s, %zu warning%s, %zu not active yet", diag.errors,
+            diag.errors == 1 ? "" : "s", diag.warnings, diag.warnings == 1 ? "" : "s",
             diag.inactive);
     return out_data(&out, policy ? EXIT_DONE : EXIT_INVALID);
 }
@@ -94,6 +124,13 @@ int policy_command_apply(const struct call *call)
             context.host, call->args, call->n_args, call->values[FLAG_TEMPLATES], &diag, &err);
     if (!policy && diag.errors == 0)
         return out_fail(call, &err);
+    check_secrets(context.host, policy, &diag);
+    if (policy && has_finding(&diag, "no-templates")) {
+        err_set(&err, ERR_INPUT,
+                "nothing was applied: there are no templates, so no message could be "
+                "rendered; name their directory by --templates");
+        return out_fail_as(call, EXIT_INVALID, &err);
+    }
     if (!policy || (diag.n > 0 && !call_has(call, FLAG_JSON) && !call_has(call, FLAG_QUIET)))
         code = context_findings(call, &diag, EXIT_INVALID);
     return policy ? apply(call, &context, policy) : code;

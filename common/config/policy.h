@@ -204,6 +204,10 @@ struct policy_known {
     // Checks a Mustache source; false + err (with "line:col: why"). Used for once, collapse and
     // every template.
     bool (*template_ok)(const char *src, size_t len, struct err *err);
+    // Calls seen for each value that a template writes outside of its sections. NULL: not checked,
+    // as for what is stored already.
+    void (*template_values)(const char *src, size_t len,
+            void (*seen)(void *ctx, struct slice name, int line, int column), void *ctx);
     // How long after an event its provider may still send it, in seconds; 0 = unknown.
     int64_t (*horizon_s)(const char *scheme);
     // Does it sign the URL, so that its sources need public_url?

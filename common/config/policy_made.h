@@ -49,6 +49,7 @@ void policy_check_sources(const struct making *making); // schemes, secrets, rul
 void policy_check_channels(const struct making *making);
 void policy_check_messages(const struct making *making);
 void policy_check_templates(const struct making *making);
+void policy_check_values(const struct making *making); // after all others: only if no error
 
 // Reports a text that names no state / message / channel, with the nearest that exists.
 void policy_report_unknown(const struct making *making, const void *slot, const char *what,

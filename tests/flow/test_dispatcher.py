@@ -9,7 +9,7 @@ from kit.deliveries import LANE, ORDERS, POLICY, Rows, ended, setup
 
 def test_one_due_row_makes_one_mail_with_derived_headers(t):
     w, sink, rows = setup(t)
-    w.set_template("least", "html", "<p>{{data.note}}</p>\n")
+    w.set_template("least", "html", "<p>{{#data}}{{note}}{{/data}}</p>\n")
     w.must("policy", "apply")
     rows = Rows(w)
     nid = rows.add("least", "ann@example.net", order="1001")
@@ -65,7 +65,7 @@ def test_what_expired_or_cannot_be_rendered_never_leaves(t):
     w, sink, rows = setup(t)
     late = rows.add("least", "ann@example.net", expires="-1 second")
     never = rows.add("least", "ann@example.net", retry="-1 second")
-    w.set_template("most", "text", "{{order.colour}}\n")
+    w.set_template("most", "text", "{{#event}}{{order.colour}}{{/event}}\n")
     w.must("policy", "apply")
     dead = Rows(w).add("most", "ann@example.net")
     ended(rows, late, 4)

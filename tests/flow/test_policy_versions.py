@@ -94,6 +94,23 @@ def test_a_bad_file_changes_nothing(t):
     eq(versions(w), [1])
 
 
+def test_texts_of_which_nothing_could_be_sent_are_refused(t):
+    w = t.world(receivers=0, dispatchers=0)
+    w.set_policy("strict", with_welcome)
+    w.set_template("welcome", "text", "{{order.idd}} {{#contact.email}}{{colour}}{{/contact.email}}\n")
+    for command in ("check", "apply"):
+        status, said, more = w.run("policy", command)
+        eq(status, POLICY_INVALID, said + more)
+        check("no event ever gives 'order.idd'; did you mean 'order.id'?" in said + more, said + more)
+        check("colour" not in said + more, "what stands in a section is judged")
+    w.set_template("welcome", "text", "{{order.id}}\n")
+    status, _, said = w.run("policy", "apply", "--templates", w.dir + "/none")
+    eq(status, POLICY_INVALID, said)
+    eq(versions(w), [1])
+    os.unlink(os.path.join(w.dir, "credentials", "erp"))
+    check("credentials/erp" in w.must("policy", "check"), "a missing secret is told")
+
+
 def secret_of(w, table, event):
     return [s for s, in w.cluster.query(f"SELECT secret FROM pawl.{table} WHERE event_id = %s", (event,))]
 
