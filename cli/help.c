@@ -162,7 +162,8 @@ int help_run(const struct call *call)
     if (found)
         return out_data(&out, EXIT_DONE);
     struct err err;
-    err_set(&err, ERR_NOTFOUND, "no help on '%.60s': see pawl help", call->args[0]);
+    err_set(&err, ERR_NOTFOUND, "no help on '%.60s%s%.60s': see pawl help", call->args[0],
+            call->n_args > 1 ? " " : "", call->n_args > 1 ? call->args[1] : "");
     return out_fail(call, &err);
 }
 

@@ -120,6 +120,14 @@ static size_t failed(const struct fire *fire)
     return n;
 }
 
+static bool has_status(const struct fire *fire, int status)
+{
+    for (size_t i = 0; i < fire->n; i++)
+        if (fire->rows[i].answer.status == status)
+            return true;
+    return false;
+}
+
 static int show(const struct call *call, const struct fire *fire)
 {
     static const struct column columns[] = {{"event", COLUMN_TEXT}, {"status", COLUMN_NUMBER},
@@ -142,8 +150,13 @@ static int show(const struct call *call, const struct fire *fire)
     int code = out_data(&out, bad == 0        ? EXIT_DONE
                               : bad < fire->n ? EXIT_PARTIAL
                                               : EXIT_UNAVAILABLE);
-    out_note(call, "%zu cop%s: %zu accepted, %zu caught at inbox            next: pawl story %s",
-            fire->n, fire->n == 1 ? "y" : "ies", accepted, caught, fire->event_id);
+    out_note(call, "%zu cop%s: %zu accepted, %zu caught at inbox%s%s", fire->n,
+            fire->n == 1 ? "y" : "ies", accepted, caught,
+            bad < fire->n ? "            next: pawl story " : "",
+            bad < fire->n ? fire->event_id : "");
+    if (has_status(fire, 401))
+        out_note(call, "401: the receiver has another secret; it reads the files with a new policy "
+                       "version and at SIGHUP");
     return code;
 }
 

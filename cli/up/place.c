@@ -55,17 +55,35 @@ static bool make_one(const char *path, const struct passwd *user, struct err *er
     return true;
 }
 
+// What lies between stays with who owns the folder it is made in: root's ~/.local, or by `sudo -E`
+// a person's, must not become postgres's.
+static bool make_between(const char *path, const char *parent, struct err *err)
+{
+    struct stat st;
+    if (geteuid() == 0 ? mkdir(path, 0711) != 0 : mkdir(path, 0700) != 0)
+        return errno == EEXIST || errno == EROFS || access(path, F_OK) == 0 ||
+               err_set(err, ERR_TEMP, "can't make '%s': %s", path, strerror(errno));
+    if (geteuid() != 0)
+        return true;
+    return (chmod(path, 0711) == 0 && stat(parent, &st) == 0 &&
+                   lchown(path, st.st_uid, st.st_gid) == 0) ||
+           err_set(err, ERR_TEMP, "can't give '%s' to who owns '%s': %s", path, parent,
+                   strerror(errno));
+}
+
 static bool make_all(const char *dir, const struct passwd *user, struct err *err)
 {
     char path[PATH_MAX];
     if (!join(path, dir, "", ""))
         return err_set(err, ERR_INPUT, "the directory's name is too long");
+    char parent[PATH_MAX] = "/";
     for (char *p = path + 1; *p; p++) {
         if (*p != '/')
             continue;
         *p = '\0';
-        if (!make_one(path, user, err))
+        if (!make_between(path, parent, err))
             return false;
+        snprintf(parent, sizeof parent, "%s", path);
         *p = '/';
     }
     return make_one(path, user, err);

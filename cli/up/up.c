@@ -93,6 +93,18 @@ void up_stop(struct up *up)
     place_fini(&up->place);
 }
 
+static void tell_what_to_try(const struct up *up)
+{
+    bool usual = !up->call->values[FLAG_DIR]; // found without being named
+    const char *flag = usual ? "" : " -c ", *config = usual ? "" : up->config;
+    out_note(up->call, "try        pawl%s%s trigger stripe:payment_intent.succeeded --copies 5",
+            flag, config);
+    out_note(up->call, "           pawl%s%s story 1001", flag, config);
+    if (!up->call->values[FLAG_CONFIG])
+        out_note(up->call, "           change %s/policy.yaml; pawl%s%s policy apply", up->place.dir,
+                flag, config);
+}
+
 static int tell(const struct up *up)
 {
     AUTO_TEXT struct text out = {0};
@@ -112,6 +124,7 @@ static int tell(const struct up *up)
     if (up->sink_port)
         out_note(up->call, "mail       ends in %s (a sink on port %d)", up->mails, up->sink_port);
     out_note(up->call, "config     %s", up->config);
+    tell_what_to_try(up);
     out_note(up->call, "Running; ^C ends it and keeps the data.");
     return EXIT_DONE;
 }
