@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-enum { WAIT_MIN_MS = 100, WAIT_MAX_MS = 5000 };
+enum { WAIT_MIN_MS = 100, WAIT_MAX_MS = 1000 };
 
 struct connector {
     const struct pg_options *options;
