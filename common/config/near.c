@@ -28,11 +28,23 @@ int near_distance(const char *a, const char *b)
     return row[n][m];
 }
 
+// People mistype the end of a word more often than its start.
+static size_t same_start(const char *a, const char *b)
+{
+    size_t n = 0;
+    while (a[n] && a[n] == b[n])
+        n++;
+    return n;
+}
+
 void near_offer(struct near *near, const char *word, const char *candidate)
 {
     int distance = near_distance(word, candidate);
     int limit = strlen(word) <= 3 ? 1 : 2;
-    if (distance > limit || (near->best && distance >= near->distance))
+    if (distance > limit || (near->best && distance > near->distance))
+        return;
+    if (near->best && distance == near->distance &&
+            same_start(word, candidate) <= same_start(word, near->best))
         return;
     *near = (struct near){.best = candidate, .distance = distance};
 }

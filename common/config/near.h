@@ -14,5 +14,5 @@ struct near {
     int distance;
 };
 // Keeps candidate when it is at most 2 edits away (1 for words of up to three letters) and nearer
-// than what is there.
+// than what is there, or as near with a longer common start.
 void near_offer(struct near *near, const char *word, const char *candidate);

@@ -42,6 +42,17 @@ static void keeps_the_nearest_within_two_edits(void **state)
     assert_string_equal(near.best, "secrets");
 }
 
+static void of_two_as_near_the_one_with_the_longer_common_start_is_meant(void **state)
+{
+    (void)state;
+    struct near near = {0};
+    near_offer(&near, "payed", "placed");
+    near_offer(&near, "payed", "paid");
+    assert_string_equal(near.best, "paid");
+    near_offer(&near, "payed", "placed");
+    assert_string_equal(near.best, "paid");
+}
+
 static void short_words_must_be_nearer(void **state)
 {
     (void)state;
@@ -59,6 +70,7 @@ int main(void)
             cmocka_unit_test(counts_edits_and_swaps),
             cmocka_unit_test(long_words_have_no_neighbours),
             cmocka_unit_test(keeps_the_nearest_within_two_edits),
+            cmocka_unit_test(of_two_as_near_the_one_with_the_longer_common_start_is_meant),
             cmocka_unit_test(short_words_must_be_nearer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
