@@ -7,12 +7,9 @@
 
 static int show_help(const struct call *call)
 {
-    struct call help = *call;
     AUTO_TEXT struct text out = {0};
-    if (!call->command) {
-        help.n_args = 0;
-        return help_run(&help);
-    }
+    if (!call->command) // of all, or of a group such as `policy`
+        return help_run(call);
     text_init(&out, 1 << 16);
     help_command(call->command, &out);
     return out_data(&out, EXIT_DONE);

@@ -100,6 +100,16 @@ static bool read_flags(int argc, char **argv, struct call *call, struct err *err
     return ok;
 }
 
+// Is it the first of the two words of a command?
+static bool is_group(const char *word)
+{
+    size_t len = strlen(word);
+    for (size_t i = 0; i < commands_count; i++)
+        if (strncmp(commands[i].words, word, len) == 0 && commands[i].words[len] == ' ')
+            return true;
+    return false;
+}
+
 static bool unknown_command(const struct call *call, struct err *err)
 {
     char typed[2 * NEAR_WORD_MAX];
@@ -113,12 +123,9 @@ static bool unknown_command(const struct call *call, struct err *err)
     if (near.best)
         return err_set(
                 err, ERR_INPUT, "unknown command '%s'; did you mean 'pawl %s'?", typed, near.best);
-    for (size_t i = 0; i < commands_count; i++) {
-        size_t len = strlen(call->args[0]);
-        if (strncmp(commands[i].words, call->args[0], len) == 0 && commands[i].words[len] == ' ')
-            return err_set(err, ERR_INPUT, "'pawl %.60s' needs one more word: see pawl help %.60s",
-                    call->args[0], call->args[0]);
-    }
+    if (is_group(call->args[0]))
+        return err_set(err, ERR_INPUT, "'pawl %.60s' needs one more word: see pawl help %.60s",
+                call->args[0], call->args[0]);
     return err_set(err, ERR_INPUT, "unknown command '%s': see pawl help", typed);
 }
 
@@ -160,7 +167,9 @@ bool parse_call(int argc, char **argv, struct call *ret_call, struct err *err)
             return err_set(err, ERR_INPUT, "more than %d arguments", CALL_ARGS_MAX);
         ret_call->args[ret_call->n_args++] = argv[i];
     }
-    if (ret_call->n_args == 0)
+    bool asks_for_group =
+            call_has(ret_call, FLAG_HELP) && ret_call->n_args == 1 && is_group(ret_call->args[0]);
+    if (ret_call->n_args == 0 || asks_for_group)
         return true;
     return take_command(ret_call, err) && fits(ret_call, err);
 }

@@ -26,8 +26,15 @@ static bool state_of(const struct call *call, int *ret_state, struct err *err)
     }
     if (!name || *ret_state >= 0)
         return true;
-    return err_set(err, ERR_INPUT, "--state '%.40s' is no state of a delivery%s%s%s", name,
-            near.best ? "; did you mean '" : "", near.best ? near.best : "", near.best ? "'?" : "");
+    if (near.best)
+        return err_set(err, ERR_INPUT,
+                "--state '%.40s' is no state of a delivery; did you mean '%s'?", name, near.best);
+    AUTO_TEXT struct text all;
+    text_init(&all, 256);
+    for (int state = DELIVERY_DUE; state <= DELIVERY_COMPLAINED; state++)
+        text_fmt(&all, " %s", delivery_state_name((enum delivery_state)state));
+    return err_set(err, ERR_INPUT, "--state '%.40s' is no state of a delivery; there is%s", name,
+            text_cstr(&all));
 }
 
 static struct slice or_absent(const struct pg *pg, int row, int col)
