@@ -2,6 +2,7 @@
 
 #include "cli/deliveries/deliveries.h"
 #include "cli/demo/demo.h"
+#include "cli/doctor/doctor.h"
 #include "cli/help.h"
 #include "cli/inbox/inbox.h"
 #include "cli/migrate_commands.h"
@@ -33,6 +34,8 @@ const struct command commands[] = {
     {.group = "Database", .words = "migrate sql", .args = "", .run = migrate_command_sql,
      .flags = FLAG_BIT(FROM) | FLAG_BIT(TO_N),
      .summary = "the migrations as a script for psql", .example = "pawl migrate sql | psql shop"},
+    {.group = "Database", .words = "doctor", .args = "", .run = doctor_command,
+     .summary = "looks at an installation and says what mends it: exit 1 when something fails", .example = "pawl doctor --json"},
     {.group = "Database", .words = "reconcile", .args = "", .run = reconcile_command,
      .summary = "asks whether what is promised holds: exit 1 when not", .example = "pawl reconcile --since 24h"},
     {.group = "Webhooks in", .words = "trigger", .args = "SOURCE:TYPE", .min_args = 1, .max_args = 1, .run = trigger_command,

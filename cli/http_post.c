@@ -119,23 +119,29 @@ static bool exchange(int fd, const struct http_target *target, const struct http
            send_all(fd, request->body, deadline_ms) && read_all(fd, in, deadline_ms);
 }
 
-void http_exchange(const struct http_target *target, const struct http_request *request,
-        struct http_answer *ret_answer)
+void http_exchange_read(const struct http_target *target, const struct http_request *request,
+        struct http_answer *ret_answer, struct text *in)
 {
     int64_t from_us = clock_mono_us();
     int64_t deadline_ms = clock_mono_ms() + request->timeout_ms;
-    AUTO_TEXT struct text in = {0};
-    text_init(&in, HTTP_ANSWER_MAX);
     *ret_answer = (struct http_answer){0};
     AUTO_CLOSE int fd = dial(target, deadline_ms);
     if (fd < 0)
         snprintf(ret_answer->why, sizeof ret_answer->why, "nobody answers at %.80s:%s",
                 target->host, target->port);
-    else if (!exchange(fd, target, request, deadline_ms, &in))
+    else if (!exchange(fd, target, request, deadline_ms, in))
         snprintf(ret_answer->why, sizeof ret_answer->why, "no answer within %d ms",
                 request->timeout_ms);
-    ret_answer->status = status_of(&in);
+    ret_answer->status = status_of(in);
     ret_answer->took_us = clock_mono_us() - from_us;
+}
+
+void http_exchange(const struct http_target *target, const struct http_request *request,
+        struct http_answer *ret_answer)
+{
+    AUTO_TEXT struct text in = {0};
+    text_init(&in, HTTP_ANSWER_MAX);
+    http_exchange_read(target, request, ret_answer, &in);
 }
 
 struct copies {

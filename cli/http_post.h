@@ -1,6 +1,7 @@
 // http_post.h: a small blocking HTTP/1.1 client for this machine's own receiver: plain, host:port.
 #pragma once
 #include "common/err.h"
+#include "common/text.h"
 
 enum { HTTP_ANSWER_MAX = 65536, HTTP_COPIES_MAX = 1000, HTTP_PARALLEL_MAX = 64 };
 
@@ -25,6 +26,10 @@ struct http_answer {
 // One exchange on a connection of its own.
 void http_exchange(const struct http_target *target, const struct http_request *request,
         struct http_answer *ret_answer);
+
+// As http_exchange; appends what came, headers too, to in (at most its ceiling).
+void http_exchange_read(const struct http_target *target, const struct http_request *request,
+        struct http_answer *ret_answer, struct text *in);
 
 // The same request n times, parallel at once; answers[n] in the order they were sent.
 void http_copies(const struct http_target *target, const struct http_request *request, size_t n,

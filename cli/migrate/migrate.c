@@ -37,14 +37,20 @@ static int64_t soon(void)
     return clock_mono_ms() + STEP_TIMEOUT_MS;
 }
 
-static struct pg *open_database(const char *conninfo, struct err *err)
+static struct pg *open_as(const char *conninfo, const char *role, struct err *err)
 {
     const struct pg_options options = {.conninfo = conninfo,
+            .role = role,
             .application = "pawl migrate",
             .stmts = migrate_statements,
             .n_stmts = MIGRATE_COUNT,
             .connect_timeout_ms = CONNECT_TIMEOUT_MS};
     return pg_connect(&options, err);
+}
+
+static struct pg *open_database(const char *conninfo, struct err *err)
+{
+    return open_as(conninfo, NULL, err);
 }
 
 static bool ask(struct pg *pg, int stmt, const char *param, bool *ret_answer, struct err *err)
@@ -228,7 +234,12 @@ int migrate_list(const char *conninfo, bool json, struct text *out, struct err *
 
 int migrate_check(const char *conninfo, struct text *out, struct err *err)
 {
-    AUTO_PG struct pg *pg = open_database(conninfo, err);
+    return migrate_check_as(conninfo, NULL, out, err);
+}
+
+int migrate_check_as(const char *conninfo, const char *role, struct text *out, struct err *err)
+{
+    AUTO_PG struct pg *pg = open_as(conninfo, role, err);
     struct ledger ledger;
     bool found = false;
     if (!pg || !look(pg, &ledger, &found, err))

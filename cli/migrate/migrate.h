@@ -23,6 +23,10 @@ MUST_CHECK int migrate_list(const char *conninfo, bool json, struct text *out, s
 // checksum too).
 MUST_CHECK int migrate_check(const char *conninfo, struct text *out, struct err *err);
 
+// As migrate_check, logged in as role (NULL = the connection's own user).
+MUST_CHECK int migrate_check_as(
+        const char *conninfo, const char *role, struct text *out, struct err *err);
+
 // Appends all that `up` would do on an empty database as a script for psql; needs no database. from
 // and to are numbers of migrations, 0 = no bound.
 void migrate_sql(int from, int to, struct text *out);

@@ -1,0 +1,85 @@
+// Channels: each provider is connected to and signed in at, and nothing is sent.
+#include "cli/doctor/findings.h"
+#include "common/clock.h"
+#include "dispatcher/send/send.h"
+
+#define CONNECT_MS 5000
+#define REPLY_MS 5000
+#define POLL_MS 200
+#define PROBE_MS 20000 // in all; the transport's own limits come first
+
+// A mail that could be sent, so that all that is checked before a try is checked here too.
+static void fill(const struct channel *channel, struct delivery *delivery)
+{
+    char date[40];
+    *delivery = (struct delivery){.channel = channel->kind, .probe = true};
+    delivery->content = (struct content){.from = xstrdup(channel->from ? channel->from : ""),
+            .to = xstrdup("nobody@localhost.localdomain"),
+            .subject = xstrdup("probe"),
+            .text = xstrdup("probe"),
+            .message_id = xstrdup("probe@localhost"),
+            .date = xstrdup(clock_rfc5322(clock_now_s(), date))};
+}
+
+static void wait_for(struct transport *transport)
+{
+    int64_t end_ms = clock_mono_ms() + PROBE_MS;
+    short ignored = 0;
+    while (!transport_done(transport)) {
+        if (clock_mono_ms() > end_ms)
+            transport_abort(transport);
+        transport_poll(transport, POLL_MS, -1, 0, &ignored);
+    }
+}
+
+static void tell(struct visit *visit, const struct provider *provider, const char *channel,
+        const struct attempt_result *result)
+{
+    if (result->outcome == ATTEMPT_ACCEPTED) {
+        found(visit, FINDING_OK, "channels", "%s: %s lets us in, %lld ms", channel, provider->url,
+                (long long)result->wire_ms);
+        return;
+    }
+    found(visit, FINDING_FAIL, "channels", "%s: %s: %s", channel, provider->url, result->detail);
+    const char *host = strstr(provider->url, "://");
+    host = host ? host + 3 : provider->url;
+    bool tls = strncmp(provider->url, "smtps", 5) == 0;
+    mend(visit, "openssl s_client -connect %.*s%s", (int)strcspn(host, "/"), host,
+            tls               ? ""
+            : provider->plain ? " (without TLS: nc)"
+                              : " -starttls smtp");
+}
+
+static void probe(
+        struct visit *visit, const struct channel *channel, const struct provider *provider)
+{
+    const struct transport_options options = {.transfers = 1,
+            .connect_ms = CONNECT_MS,
+            .reply_ms = REPLY_MS,
+            .final_reply_ms = REPLY_MS};
+    struct err err = {0};
+    struct delivery delivery;
+    struct transport *transport = transport_new(&options, &err);
+    if (!transport) {
+        found_err(visit, "channels", &err);
+        return;
+    }
+    fill(channel, &delivery);
+    if (transport_start(transport, channel, provider, &delivery, &err))
+        wait_for(transport);
+    tell(visit, provider, channel_name(channel->kind), &delivery.result);
+    transport_free(transport);
+    content_fini(&delivery.content);
+}
+
+void visit_channels(struct visit *visit)
+{
+    if (!visit->policy)
+        return;
+    for (int kind = CHANNEL_EMAIL; kind < CHANNEL_COUNT; kind++) {
+        const struct channel *channel = &visit->policy->channels[kind];
+        for (size_t i = 0; channel->active && i < channel->n_providers; i++)
+            if (channel->providers[i].driver == DRIVER_SMTP)
+                probe(visit, channel, &channel->providers[i]);
+    }
+}

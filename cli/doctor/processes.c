@@ -1,0 +1,104 @@
+// The policy that is active, and the processes that should work by it.
+#include "cli/doctor/findings.h"
+#include "cli/http_post.h"
+#include "common/store/policy_store.h"
+
+#include <stdio.h>
+
+#define ADMIN_TIMEOUT_MS 2000
+#define ADMIN_ANSWER_MAX (4 << 20)
+
+// Each program's admin listener is on a neighbouring port of the one that the host file names.
+static const char *const programs[] = {"receiver", "dispatcher"};
+
+void visit_policy(struct visit *visit)
+{
+    struct err err = {0};
+    int base = 0;
+    if (!visit->pg || !pg_alive(visit->pg))
+        return;
+    if (policy_store_prepare(visit->pg, &base, &err) &&
+            policy_store_active(visit->pg, base, &visit->active, &err))
+        visit->policy = policy_store_load(visit->pg, base, 0, &policy_knowledge, &err);
+    if (visit->policy) {
+        found(visit, FINDING_OK, "policy", "version %d is active", visit->policy->version);
+        return;
+    }
+    found_err(visit, "policy", &err);
+    mend(visit, "pawl policy apply");
+}
+
+// The version whose `pawl_policy_info` is 1; 0 = none is in use yet, or the text says nothing.
+static int version_in(const char *metrics)
+{
+    static const char name[] = "\npawl_policy_info{version=\"";
+    for (const char *at = strstr(metrics, name); at; at = strstr(at + 1, name)) {
+        char *end;
+        long version = strtol(at + sizeof name - 1, &end, 10);
+        if (strncmp(end, "\"} 1", 4) == 0)
+            return (int)version;
+    }
+    return 0;
+}
+
+static bool get(
+        const char *address, const char *path, struct text *body, struct http_answer *answer)
+{
+    struct http_target target;
+    struct err err;
+    const struct http_request request = {
+            .method = "GET", .path = path, .timeout_ms = ADMIN_TIMEOUT_MS};
+    text_init(body, ADMIN_ANSWER_MAX);
+    if (!http_target_of(address, &target, &err))
+        return false;
+    http_exchange_read(&target, &request, answer, body);
+    return answer->status != 0;
+}
+
+static void judge_version(struct visit *visit, const char *program, int version)
+{
+    int active = visit->active;
+    if (version == active || !active) {
+        found(visit, FINDING_OK, "processes", "the %s works by policy version %d", program,
+                version);
+        return;
+    }
+    if (version)
+        found(visit, FINDING_FAIL, "processes", "the %s works by policy version %d, %d is active",
+                program, version, active);
+    else
+        found(visit, FINDING_FAIL, "processes", "the %s has no policy yet", program);
+    mend(visit, "systemctl reload pawl-%s; journalctl -u pawl-%s -n 20", program, program);
+}
+
+static void judge_process(struct visit *visit, const char *program, const char *address)
+{
+    AUTO_TEXT struct text metrics = {0};
+    AUTO_TEXT struct text ready = {0};
+    struct http_answer answer = {0};
+    if (!get(address, "/metrics", &metrics, &answer)) {
+        found(visit, FINDING_WARN, "processes", "no %s here: %s", program, answer.why);
+        mend(visit, "systemctl start pawl-%s", program);
+        return;
+    }
+    judge_version(visit, program, version_in(text_cstr(&metrics)));
+    if (get(address, "/readyz", &ready, &answer) && answer.status != 200) {
+        found(visit, FINDING_FAIL, "processes", "the %s is not ready (%d)", program, answer.status);
+        mend(visit, "curl -s http://%s/readyz", address);
+    }
+}
+
+void visit_processes(struct visit *visit)
+{
+    const struct host_config *host = visit->context->host;
+    if (!host || host->admin.n_listen == 0)
+        return;
+    const char *listen = host->admin.listen[0], *colon = strrchr(listen, ':');
+    long port = colon ? strtol(colon + 1, NULL, 10) : 0;
+    for (size_t i = 0; port > 0 && i < ARRAY_LEN(programs); i++) {
+        char address[300];
+        snprintf(
+                address, sizeof address, "%.*s:%ld", (int)(colon - listen), listen, port + (long)i);
+        judge_process(visit, programs[i], address);
+    }
+}

@@ -1,0 +1,106 @@
+// Credentials: every file that the active policy names, as the programs would read it.
+#include "cli/doctor/findings.h"
+
+#include <stdio.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#define ENDS_SOON_S (7 * 86400)
+#define PATH_ROOM 4200
+
+static void judge_file(struct visit *visit, const char *dir, const char *credential, uid_t owner)
+{
+    char path[PATH_ROOM];
+    struct stat st;
+    if (!credential || snprintf(path, sizeof path, "%s/%s", dir, credential) >= (int)sizeof path ||
+            stat(path, &st) != 0)
+        return; // told by the reading
+    if (st.st_uid != 0 && st.st_uid != owner) {
+        found(visit, FINDING_WARN, "credentials", "%s is owned by user %u, its folder by %u", path,
+                (unsigned)st.st_uid, (unsigned)owner);
+        mend(visit, "chown --reference='%s' '%s'", dir, path);
+    }
+    if ((st.st_mode & (S_IROTH | S_IWOTH)) == 0 && (st.st_mode & S_IWGRP)) {
+        found(visit, FINDING_WARN, "credentials", "%s can be written by its group", path);
+        mend(visit, "chmod g-w '%s'", path);
+    }
+}
+
+static void judge_source(struct visit *visit, const struct source *source, int64_t now_s)
+{
+    size_t live = 0;
+    int64_t last_until = 0;
+    bool bounded = true;
+    for (size_t i = 0; i < source->n_secrets; i++) {
+        const struct secret *secret = &source->secrets[i];
+        bool is_live = secret->from <= now_s && (secret->until == 0 || now_s < secret->until);
+        if (!is_live || secret->value.len == 0)
+            continue;
+        live++;
+        bounded &= secret->until != 0;
+        last_until = secret->until > last_until ? secret->until : last_until;
+    }
+    if (live == 0) {
+        found(visit, FINDING_FAIL, "credentials", "source '%s' has no live secret: it answers 503",
+                source->name);
+        mend(visit, "pawl policy show");
+    } else if (bounded && last_until - now_s < ENDS_SOON_S) {
+        found(visit, FINDING_WARN, "credentials",
+                "the last secret of source '%s' ends in %.1f days", source->name,
+                (double)(last_until - now_s) / 86400);
+        mend(visit, "pawl policy show");
+    }
+}
+
+static void tell(struct visit *visit, const struct diag *diag)
+{
+    for (size_t i = 0; i < diag->n; i++) {
+        const struct diag_row *row = &diag->rows[i];
+        bool error = row->level == DIAG_ERROR;
+        found(visit, error ? FINDING_FAIL : FINDING_WARN, "credentials", "%s%s%s",
+                row->file ? row->file : "", row->file ? ": " : "", row->text);
+        if (!row->file)
+            mend(visit, "pawl -v doctor");
+        else if (strstr(row->text, "chmod"))
+            mend(visit, "chmod o-rwx '%s'", row->file);
+        else if (error)
+            mend(visit, "install -m 0640 /dev/stdin '%s'", row->file);
+        else
+            mend(visit, "cat -A '%s'", row->file);
+    }
+}
+
+static void judge_files(struct visit *visit, const char *dir)
+{
+    struct stat folder;
+    if (!dir || stat(dir, &folder) != 0)
+        return;
+    const struct policy *policy = visit->policy;
+    for (size_t s = 0; s < policy->n_sources; s++)
+        for (size_t i = 0; policy->sources[s].active && i < policy->sources[s].n_secrets; i++)
+            judge_file(visit, dir, policy->sources[s].secrets[i].credential, folder.st_uid);
+    for (int kind = CHANNEL_EMAIL; kind < CHANNEL_COUNT; kind++)
+        for (size_t i = 0; i < policy->channels[kind].n_providers; i++)
+            judge_file(visit, dir, policy->channels[kind].providers[i].password.credential,
+                    folder.st_uid);
+}
+
+void visit_credentials(struct visit *visit)
+{
+    if (!visit->policy || !visit->context->host)
+        return;
+    const char *dir = visit->context->host->credentials;
+    struct diag diag = {0};
+    size_t before = visit->findings.n;
+    bool sources = secrets_load(visit->policy, dir, SECRETS_OF_SOURCES, &diag);
+    bool channels = dir && secrets_load(visit->policy, dir, SECRETS_OF_CHANNELS, &diag);
+    tell(visit, &diag);
+    diag_fini(&diag);
+    judge_files(visit, dir);
+    int64_t now_s = (int64_t)time(NULL);
+    for (size_t i = 0; dir && i < visit->policy->n_sources; i++)
+        if (visit->policy->sources[i].active)
+            judge_source(visit, &visit->policy->sources[i], now_s);
+    if (sources && channels && visit->findings.n == before)
+        found(visit, FINDING_OK, "credentials", "all that the policy names can be read in %s", dir);
+}

@@ -1,0 +1,193 @@
+"""`pawl doctor`: nothing to mend in a world that runs; each main failure is found with the command that mends it."""
+import json
+import os
+
+from harness import *
+
+
+def examine(p, *args, **how):
+    """{check: [(verdict, says, mend), ..]} and the exit status."""
+    status, out, err = p.run("doctor", "--json", *args, **how)
+    check(status in (0, 1), f"{status}: {err}")
+    rows = {}
+    for item in json.loads(out)["items"]:
+        rows.setdefault(item["check"], []).append((item["verdict"], item["says"], item["mend"]))
+    eq(status, 1 if any(r[0] == "fail" for found in rows.values() for r in found) else 0)
+    return rows
+
+
+def one(rows, name, verdict):
+    """The one finding of a check with this verdict."""
+    found = [r for r in rows.get(name, []) if r[0] == verdict]
+    eq(len(found), 1, f"{name} {verdict} among {rows}")
+    return found[0][1:]
+
+
+class Running:
+    """A program started with the host file that the command has too, so that the doctor finds it by that."""
+
+    def __init__(self, w, kind):
+        with open(w.config, encoding="utf-8") as f:
+            first = int(f.read().split("admin:")[1].split('"')[1].rsplit(":", 1)[1])
+        self.port = first + (kind == "dispatcher")
+        self.proc = Proc(kind, [binary(), kind, "--config", w.config], env=w.env)
+        eventually(lambda: get(self.port, "/readyz").status == 200, 20, kind + " is ready")
+
+    def version(self):
+        shown = parse_metrics(get(self.port, "/metrics").body.decode())
+        return [dict(labels)["version"] for (name, labels), n in shown.items() if name == "pawl_policy_info" and n == 1]
+
+    def close(self):
+        self.proc.sigterm()
+        eq(self.proc.wait(15), 0)
+
+
+def one_host(t):
+    """(pawl, its receiver, its dispatcher): both run by one host file, as on a real host."""
+    w = t.pawl(t.migrated_cluster(), t.sink(), policy="strict")
+    programs = [t.keep(Running(w, kind)) for kind in ("receiver", "dispatcher")]
+    eventually(lambda: all(p.version() == ["1"] for p in programs))
+    return w, *programs
+
+
+def test_a_running_host_has_nothing_to_mend(t):
+    w, *_ = one_host(t)
+    rows = examine(w)
+    eq([r for found in rows.values() for r in found if r[0] != "ok"], [])
+    eq([says for _, says, _ in rows["processes"]], ["the receiver works by policy version 1", "the dispatcher works by policy version 1"])
+    check("lets us in" in rows["channels"][0][1], rows["channels"])
+    eq(w.sink.count(), 0, "mails that were sent")
+    eq(set(rows), {"database", "settings", "standby", "clock", "schema", "rights", "policy", "processes", "credentials", "channels",
+                   "vacuum", "snapshots", "leases", "unknown", "due", "waiting"})
+    check("mend:" not in "".join(l for l in w.must("doctor").splitlines() if "pg_read_all_stats" not in l), "in words too")
+
+
+def test_a_process_that_works_by_another_policy_is_named(t):
+    w, receiver, dispatcher = one_host(t)
+    dispatcher.proc.freeze()
+    w.set_policy("strict", edit=lambda s: s.replace("Order reached s1", "Order has come to s1"))
+    w.must("policy", "apply")
+    eq(one(examine(w), "policy", "ok")[0], "version 2 is active")
+    eventually(lambda: receiver.version() == ["2"])
+    found = examine(w)["processes"]
+    dispatcher.proc.thaw()
+    eq([r[0] for r in found], ["ok", "warn"])
+    check("no answer" in found[1][1], found)
+    eventually(lambda: dispatcher.version() == ["2"])
+    w.cluster.query("INSERT INTO pawl.policy_versions SELECT 3, 'x'; INSERT INTO pawl.policy_texts"
+                    " SELECT 3, kind, path, 'pawl: 9' FROM pawl.policy_texts WHERE version = 2 AND kind = 1")
+    rows = examine(w)
+    check(rows["policy"][0][0] == "fail", rows["policy"])
+    eq([r[:2] for r in rows["processes"]], [("fail", f"the {kind} works by policy version 2, 3 is active")
+                                            for kind in ("receiver", "dispatcher")])
+    check(rows["processes"][0][2].startswith("systemctl reload pawl-receiver"), rows["processes"])
+
+
+def test_without_a_database_or_processes_it_says_what_to_start(t):
+    w = t.pawl(t.migrated_cluster(), t.sink(), policy="strict")
+    found = examine(w)["processes"]
+    eq([(r[0], r[2]) for r in found], [("warn", "systemctl start pawl-receiver"), ("warn", "systemctl start pawl-dispatcher")])
+    w.cluster.stop()
+    says, mend = one(examine(w), "database", "fail")
+    check("connect" in says and mend.startswith("pg_isready"), (says, mend))
+
+
+def test_settings_that_lose_commits_fail(t):
+    w = t.pawl(t.migrated_cluster(options={"fsync": "off", "full_page_writes": "off"}), t.sink(), policy="strict")
+    w.cluster.query("ALTER ROLE pawl_receiver SET synchronous_commit = off")
+    found = {says.split(" for ")[0]: mend for verdict, says, mend in examine(w)["settings"] if verdict == "fail"}
+    eq(set(found), {"fsync is off", "full_page_writes is off", "synchronous_commit is off"})
+    check("ALTER SYSTEM RESET fsync" in found["fsync is off"], found)
+    check("ALTER ROLE pawl_receiver RESET synchronous_commit" in found["synchronous_commit is off"], found)
+    w.cluster.set(synchronous_standby_names="away")
+    eventually(lambda: w.cluster.value("SHOW synchronous_standby_names") == "away")
+    check("no COMMIT is confirmed" in one(examine(w), "standby", "fail")[0], "the standby is missed")
+
+
+def test_what_the_mend_says_mends_rights_and_roles(t):
+    w = t.pawl(t.migrated_cluster(), t.sink(), policy="strict")
+    breaks = [("REVOKE INSERT ON pawl.bodies FROM pawl_receiver", "rights", "pawl_receiver may not INSERT bodies"),
+              ("GRANT SELECT ON pawl.contents TO pawl_receiver", "rights", "pawl_receiver may SELECT contents"),
+              ("ALTER ROLE pawl_dispatcher NOLOGIN", "roles", "pawl_dispatcher may not log in"),
+              ("ALTER ROLE pawl_maint SUPERUSER", "roles", "pawl_maint is SUPERUSER"),
+              ("GRANT pawl_maint TO pawl_operator", "roles", "pawl_operator is a member of pawl_maint")]
+    for sql, name, want in breaks:
+        w.cluster.query(sql)
+        found = [r for r in examine(w)[name] if r[1].startswith(want)]
+        check(found and found[0][0] == "fail", f"{sql}: {found}")
+        w.cluster.query(found[0][2].split("'")[1])
+        eq(one(examine(w), "rights", "ok")[1], "", sql)
+
+
+def test_schema_and_policy_that_are_missing_are_told(t):
+    w = t.pawl(t.cluster(), t.sink(), policy="strict", setup=False)
+    says, mend = one(examine(w), "database", "fail")
+    eq(mend, "pawl migrate up", says)
+    w.must("migrate", "up")
+    eq(one(examine(w), "policy", "fail")[1], "pawl policy apply")
+    w.cluster.query("DELETE FROM pawl.migrations WHERE number = (SELECT max(number) FROM pawl.migrations)")
+    eq(one(examine(w), "schema", "fail")[1], "pawl migrate up")
+
+
+def test_credentials_are_looked_at_as_files(t):
+    w = t.pawl(t.migrated_cluster(), t.sink(auth="shop:password"), policy="strict")
+    path = os.path.join(w.dir, "credentials", "shop")
+    one(examine(w), "credentials", "ok")
+    os.chmod(path, 0o644)
+    rows = examine(w)["credentials"]
+    check(any(v == "fail" and m == f"chmod o-rwx '{path}'" for v, _, m in rows), rows)
+    os.chmod(path, 0o600)
+    w.set_credential("shop", "two words")
+    check(any(v == "warn" and "white space" in s for v, s, _ in examine(w)["credentials"]), "white space is told")
+    os.unlink(path)
+    rows = examine(w)["credentials"]
+    check(any(v == "fail" and m.endswith(f"'{path}'") for v, _, m in rows), rows)
+    check(any(v == "fail" and "source 'shop' has no live secret" in s for v, s, _ in rows), rows)
+    if os.getuid() == 0:
+        w.set_credential("stripe", "x")
+        os.chown(os.path.join(w.dir, "credentials", "stripe"), 65534, 65534)
+        check(any(v == "warn" and "owned by user 65534" in s for v, s, _ in examine(w)["credentials"]), "the owner is told")
+
+
+def test_channels_are_tried_without_sending(t):
+    sink = t.sink(auth="shop:password", tls="starttls")
+    w = t.pawl(t.migrated_cluster(), sink, policy="strict")
+    check("lets us in" in one(examine(w), "channels", "ok")[0], "with STARTTLS and a password")
+    w.set_credential("smtp-password", "another")
+    check("channels" in examine(w) and one(examine(w), "channels", "fail")[0], "a wrong password is told")
+    eq(sink.count(), 0)
+    sink.close()
+    says, mend = one(examine(w), "channels", "fail")
+    check(mend.startswith("openssl s_client -connect "), (says, mend))
+
+
+def test_what_waits_too_long_is_told(t):
+    w = t.pawl(t.migrated_cluster(), t.sink(), policy="strict")
+    w.cluster.query("""
+        INSERT INTO pawl.claims SELECT gen_random_uuid(), gen_random_uuid(), now() - interval '1 hour', '{1}',
+            ARRAY[gen_random_uuid()], '{1}', '{""}', '{0}', '{1}';
+        INSERT INTO pawl.unknown_outcomes SELECT 1, 1, gen_random_uuid(), 0, '', now() - interval '1 day';
+        INSERT INTO pawl.due SELECT 1, 11, now() - interval '1 hour', gen_random_uuid(), 1, 0, 0, '';
+        INSERT INTO pawl.waiting SELECT 1, 1, 1, 4, NULL, 'o', 'e', '', 't', '{}', '{}', now() - interval '8 days'""")
+    rows = examine(w)
+    eq(one(rows, "leases", "fail")[1], "systemctl start pawl-dispatcher")
+    eq(one(rows, "unknown", "warn")[1], "pawl deliveries list --state unknown")
+    check("the oldest for 36" in one(rows, "due", "warn")[0], rows["due"])
+    check("1 events" in one(rows, "waiting", "warn")[0], rows["waiting"])
+
+
+def test_an_old_snapshot_is_seen_where_that_is_granted(t):
+    w = t.pawl(t.migrated_cluster(), t.sink(), policy="strict")
+    mend = one(examine(w), "snapshots", "ok")[1]
+    for sql in mend.split("'")[1::2]:
+        w.cluster.query(sql)
+    eq(one(examine(w), "snapshots", "ok"), ("none is older than ten minutes", ""))
+    w.cluster.set(autovacuum="off")
+    eventually(lambda: any("autovacuum is off" in says for _, says, _ in examine(w)["settings"]))
+
+
+def test_a_clock_that_is_off_is_told(t):
+    t.need_faults()
+    w = t.pawl(t.migrated_cluster(), t.sink(), policy="strict")
+    says, mend = one(examine(w, env={"PAWL_TEST_NOW": "1700000000"}), "clock", "fail")
+    check("off the database's" in says and mend == "timedatectl set-ntp true", (says, mend))
