@@ -22,7 +22,8 @@ scratch folders. Each test may take 120 s (@timeout(300) changes that). More of 
   now=..), dispatcher(..), restart(program), load(requests, again=True) in the background; program.kill9() freeze() stop()
   log() admin("/readyz"); gone(pid); stripe_request, erp_request, app_request; RawSocket(port) for malformed HTTP;
   t.need_faults(), t.need_shared(path), t.need_tool("usr/bin/promtool"), t.skip(why), t.long.
-A program that runs at the test's end gets SIGTERM and must end with 0; a sanitizer's report of any program fails the test."""
+A program that runs at the test's end gets SIGTERM and must end with 0; a sanitizer's report of any program fails the test.
+Then `pawl reconcile` must find nothing broken; a test that breaks data on purpose says so: w.breaks["note-move"] = "why" ("all")."""
 import os
 import sys
 

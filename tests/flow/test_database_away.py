@@ -121,6 +121,7 @@ def test_a_database_whose_disk_is_full_gives_503_and_takes_the_same_events_when_
     cluster = t.cluster()
     w = t.pawl(cluster, t.sink())
     disk = t.keep(SmallDisk(t, cluster))
+    w.breaks["all"] = "the disk is gone before the end"
     receiver = w.receiver()
     eq(w.post(step("before")).status, 200)
     disk.fill()

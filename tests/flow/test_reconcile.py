@@ -100,7 +100,7 @@ def test_each_invariant_that_is_broken_is_named(t):
 
 def test_the_text_says_how_many_and_which_command_shows_them(t):
     w = busy_world(t)
-    w.breaks_data = "orders are given a version that they never had"
+    w.breaks["all"] = "orders are given a version that they never had"
     w.cluster.query("UPDATE pawl.orders SET version = version + 1 WHERE order_id LIKE 'o-_'")
     w.cluster.query("UPDATE pawl.orders SET order_id = 'it''s' WHERE order_id = 'o-0'")
     status, out, _ = w.run("reconcile")
@@ -113,7 +113,7 @@ def test_the_text_says_how_many_and_which_command_shows_them(t):
 
 def test_what_was_emptied_is_out_of_reach_and_not_broken(t):
     w = busy_world(t)
-    w.breaks_data = "facts are taken away as retention would"
+    w.breaks["all"] = "facts are taken away as retention would"
     w.cluster.query("DELETE FROM pawl.moves; DELETE FROM pawl.attempts; DELETE FROM pawl.bodies;"
                     "INSERT INTO pawl.emptied SELECT r, 0, now(), now(), 0 FROM unnest('{moves,attempts,bodies}'::text[]) r")
     found = items(w)
@@ -125,7 +125,7 @@ def test_what_was_emptied_is_out_of_reach_and_not_broken(t):
 
 def test_only_so_far_back_and_not_without_a_database(t):
     w = busy_world(t)
-    w.breaks_data = "an old notification loses its delivery"
+    w.breaks["all"] = "an old notification loses its delivery"
     w.cluster.query("UPDATE pawl.notifications SET created_at = created_at - interval '2 days';"
                     f"DELETE FROM pawl.deliveries WHERE notification_id = {NOTE}")
     eq(items(w, "--since", "1d")["note-deliveries"]["verdict"], "ok")

@@ -4,6 +4,8 @@ import os
 import re
 import subprocess
 
+import psycopg2
+
 from . import http, procs
 
 ADMIN_PORTS = 3  # A host file's admin port is the first of three: +0, +1, +2 by program.
@@ -68,6 +70,7 @@ class Pawl:
         self.cluster, self.sink = cluster, sink
         self.dir = procs.scratch("pawl-host-")
         self.receivers, self.dispatchers, self.ended = [], [], []
+        self.breaks = {}  # {invariant of `pawl reconcile`, or "all": why it does not hold in this test's database}
         self.host = {
             "receiver": {"threads": 1, "body_max": "2MiB", "deadline": "2500ms", "connections": 4096},
             "dispatcher": {"transfers": 50, "poll": "20ms", "lease": "2s"},
@@ -195,14 +198,31 @@ class Pawl:
         """The sum over all running programs."""
         return sum(p.metric(name, **labels) for p in self.programs() if p.proc.alive())
 
+    def broken(self):
+        """What `pawl reconcile` finds broken, one line each; empty when the database can't be asked."""
+        if not self.cluster.proc.alive() or not (self.programs() or self.ended):
+            return []
+        self.cluster.thaw()  # a test may end while it stands still
+        status, out, err = self.run("reconcile", "--json", "--since", "60d")
+        if status in (0, 1):
+            return [f"{i['name']}: {i['holds']}: not so for {i['broken']} of {i['judged']}: {', '.join(i['examples'])}"
+                    for i in json.loads(out)["items"] if i["verdict"] != "ok" and i["name"] not in self.breaks]
+        try:
+            known = self.cluster.value("SELECT to_regclass('pawl.emptied') IS NOT NULL")
+        except psycopg2.Error:
+            return []
+        return [f"pawl reconcile ended with {status}: {err}"] if known else []
+
     def close(self):
-        """SIGTERM to all; a program that was running and does not end with 0, or a sanitizer's report, is a failure."""
+        """SIGTERM to all; a program that was running and does not end with 0, a sanitizer's report, or anything that
+        `pawl reconcile` then finds broken is a failure."""
         running = [p for p in self.programs() if p.proc.alive()]
         for program in running:
             program.proc.thaw()
             program.proc.sigterm()
         faults = [f"{p.name} ended with {s}:\n{p.proc.tail()}" for p in running for s in [p.proc.wait(20)] if s != 0]
         faults += [f"{p.name}: {report}" for p in self.programs() + self.ended for report in [p.proc.sanitizer_report()] if report]
+        faults += [] if "all" in self.breaks else [f"reconcile: {b}" for b in self.broken()]
         if faults:
             raise AssertionError("\n".join(faults))
 
