@@ -47,7 +47,7 @@ class Sweeper:
 
     def close(self):
         self.popen.stdin.close()
-        self.popen.wait(10)
+        eq(self.popen.wait(10), 0)
         self.popen.stdout.close()
 
 
