@@ -49,5 +49,6 @@ struct policy *policy_from_files(const struct host_config *host, const char *con
     if (!read_files(host, files, n_files, &policy, err) ||
             !policy_read_templates(dir, &messages.rows, &messages.n, err))
         return NULL;
-    return policy_new(policy.rows, policy.n, messages.rows, messages.n, &policy_knowledge_of_files, diag);
+    return policy_new(
+            policy.rows, policy.n, messages.rows, messages.n, &policy_knowledge_of_files, diag);
 }
