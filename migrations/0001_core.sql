@@ -424,8 +424,8 @@ GRANT SELECT ON migrations, policy_versions, policy_texts, names TO pawl_receive
 -- The receiver takes events in and moves orders; it reads no rendered message.
 GRANT SELECT ON key_gen TO pawl_receiver;
 GRANT SELECT, INSERT ON keys, replay_keys TO pawl_receiver;
-GRANT INSERT ON bodies, repeats, deliveries, due TO pawl_receiver;
-GRANT SELECT, INSERT ON moves, notifications TO pawl_receiver;
+GRANT INSERT ON bodies, deliveries, due TO pawl_receiver;
+GRANT SELECT, INSERT ON moves, notifications, repeats TO pawl_receiver;
 GRANT SELECT, INSERT, UPDATE ON orders TO pawl_receiver;
 GRANT SELECT, INSERT, DELETE ON waiting TO pawl_receiver;
 

@@ -1,7 +1,8 @@
 -- Judges copies that did not take their key against the row that did, in a statement of its own: it sees what the
 -- insert waited for. A copy whose own arrival holds the key is a transaction run again, not a repeat.
 -- $1 $2 $3: live slots, newest first (-1 = none). A key may be in two of them: the row in the newest counts, once, for a
--- copy that won an older slot and lost the newest is not the first.
+-- copy that won an older slot and lost the newest is not the first. $12: an earlier try of this batch may have been
+-- committed, so look whether a copy is in repeats already.
 -- returns: n int (index of the copy), outcome int (1 own, 2 duplicate, 3 mismatch), age bigint in microseconds
 WITH seen AS MATERIALIZED (
     SELECT DISTINCT ON (u.n) u.n, u.b, u.s, u.e, u.sc, u.a, u.k,
@@ -14,6 +15,9 @@ WITH seen AS MATERIALIZED (
     ORDER BY u.n, k.slot = $1::int4 DESC, k.slot = $2::int4 DESC
 ), kept AS (
     INSERT INTO repeats (bucket, source, outcome, event_id, scope, arrival, age, at, secret)
-    SELECT b, s, outcome, e, sc, a, age, now(), k FROM seen WHERE outcome > 1
+    SELECT b, s, outcome, e, sc, a, age, clock_timestamp(), k FROM seen
+    WHERE outcome > 1
+      AND NOT ($12::bool AND EXISTS (SELECT 1 FROM repeats r
+                                     WHERE r.bucket = seen.b AND r.event_id = seen.e COLLATE "C" AND r.arrival = seen.a))
 )
 SELECT n, outcome, (extract(epoch FROM age) * 1000000)::bigint FROM seen

@@ -68,8 +68,8 @@ void rows_replays(
     ITEMS(pg_p_texts, put_text(pg, item->secret));
 }
 
-void rows_repeats(
-        struct pg *pg, const struct batch *batch, const struct pick *pick, const int slots[3])
+void rows_repeats(struct pg *pg, const struct batch *batch, const struct pick *pick,
+        const int slots[3], bool run_again)
 {
     pg_add(pg, ACCEPT_REPEATS);
     for (int i = 0; i < 3; i++)
@@ -82,6 +82,7 @@ void rows_repeats(
     ITEMS(pg_p_byteas, pg_e_bytes(pg, (struct slice){item->event->fingerprint, 32}));
     ITEMS(pg_p_uuids, pg_e_uuid(pg, item->arrival->id));
     ITEMS(pg_p_texts, put_text(pg, item->secret));
+    pg_p_bool(pg, run_again);
 }
 
 static int move_bucket(const struct item *item)

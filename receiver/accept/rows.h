@@ -15,8 +15,8 @@ void rows_replay_keys(
         struct pg *pg, const struct batch *batch, const struct pick *pick, int slot, int probe);
 void rows_replays(
         struct pg *pg, const struct batch *batch, const struct pick *pick, const int slots[3]);
-void rows_repeats(
-        struct pg *pg, const struct batch *batch, const struct pick *pick, const int slots[3]);
+void rows_repeats(struct pg *pg, const struct batch *batch, const struct pick *pick,
+        const int slots[3], bool run_again);
 void rows_stored(struct pg *pg, const struct batch *batch, const struct pick *pick);
 void rows_bodies(struct pg *pg, const struct batch *batch, const struct pick *pick);
 void rows_orders(struct pg *pg, const struct batch *batch, int stmt); // placeholders, lock, waiting

@@ -143,7 +143,7 @@ static bool orders_flight(struct work *work)
     if (work->repeats.n) {
         int slots[3] = {slot_of(txn->gen), slot_of(txn->gen - 1),
                 txn->overlap ? slot_of(txn->gen - 2) : NO_SLOT};
-        rows_repeats(work->pg, work->batch, &work->repeats, slots);
+        rows_repeats(work->pg, work->batch, &work->repeats, slots, txn->run_again);
         repeats = call++;
         rows_stored(work->pg, work->batch, &work->repeats);
         call++;

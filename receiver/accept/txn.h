@@ -9,7 +9,8 @@ struct txn {
     struct pg *pg;
     int64_t gen; // key generation last seen; 0 = none yet
     bool overlap;
-    int version; // policy version this process works under
+    int version;    // policy version this process works under
+    bool run_again; // set by the caller: an earlier try of this batch may have been committed
 };
 
 enum txn_end {

@@ -12,7 +12,7 @@
 #define TRIES_MAX 8 // of one batch: policy changes, deadlocks, lost commits
 #define CONNECT_TIMEOUT_MS 1000
 #define BACKOFF_MIN_MS 100
-#define BACKOFF_MAX_MS 3200
+#define BACKOFF_MAX_MS 1000
 #define LOOK_MS 1000
 
 void worker_init(struct worker *worker, const struct accept_options *options)
@@ -23,7 +23,7 @@ void worker_init(struct worker *worker, const struct accept_options *options)
 static void disconnect(struct worker *worker)
 {
     pg_close(worker->txn.pg);
-    worker->txn = (struct txn){.version = worker->txn.version};
+    worker->txn.pg = NULL;
 }
 
 static void drop_policy(struct worker *worker)
@@ -257,6 +257,7 @@ static bool prepare_again(struct worker *worker, enum txn_end end, struct err *e
         return false;
     // The connection broke: before COMMIT was sent nothing happened, and a COMMIT run again finds
     // its own keys.
+    worker->txn.run_again |= end == TXN_LOST;
     disconnect(worker);
     return worker_ready(worker);
 }
@@ -280,6 +281,7 @@ void worker_process(struct worker *worker, struct arrival *arrivals)
     struct err err = {.msg = "no connection to the database"};
     int64_t deadline_ms = latest_deadline(arrivals);
     bool go_on = worker_ready(worker);
+    worker->txn.run_again = false;
     if (go_on)
         take_shared(worker);
     for (int i = 0; go_on && i < TRIES_MAX && clock_mono_ms() < deadline_ms; i++) {

@@ -322,7 +322,7 @@ VERBS = ["SELECT", "INSERT", "UPDATE", "DELETE", "TRUNCATE", "REFERENCES", "TRIG
 RIGHTS = {  # role: table: first letters of the verbs (s i u d t); partitions are asked for only where they are named.
     "pawl_receiver": {
         "migrations": "s", "policy_versions": "s", "policy_texts": "s", "names": "s", "key_gen": "s", "keys": "si",
-        "replay_keys": "si", "bodies": "i", "repeats": "i", "deliveries": "i", "due": "i", "moves": "si", "notifications": "si",
+        "replay_keys": "si", "bodies": "i", "repeats": "si", "deliveries": "i", "due": "i", "moves": "si", "notifications": "si",
         "orders": "siu", "waiting": "sid"},
     "pawl_dispatcher": {
         "migrations": "s", "policy_versions": "s", "policy_texts": "s", "names": "s", "notifications": "s", "deliveries": "su",
