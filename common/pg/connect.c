@@ -248,7 +248,9 @@ void pg_close(struct pg *pg)
     if (!pg)
         return;
     flight_fini(&pg->flight);
-    PQfinish(pg->conn); // never waits: the connection is non-blocking
+    if (pg->dead && PQstatus(pg->conn) == CONNECTION_OK)
+        cancel_in_background(pg->conn); // given up, not broken: the server may still be at it
+    PQfinish(pg->conn);                 // never waits: the connection is non-blocking
     free(pg->stmts);
     free(pg->cursor);
     free(pg);

@@ -56,6 +56,9 @@ struct pg {
     char sqlstate[SQLSTATE_SIZE];
 };
 
+// Asks the server to end what it does for this connection; returns at once.
+void cancel_in_background(PGconn *conn);
+
 void flight_init(struct flight *flight);
 void flight_fini(struct flight *flight);
 void flight_add(struct pg *pg, enum call_kind kind, int stmt, const char *sql);

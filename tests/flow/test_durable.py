@@ -121,3 +121,12 @@ def test_receivers_refuse_to_start_where_a_commit_would_not_last(t):
     refused("synchronous_commit")
     cluster.query("ALTER ROLE pawl_receiver RESET synchronous_commit")
     pawl.receiver()
+
+
+def test_a_missing_standby_leaves_no_crowd_of_backends_that_wait_for_it(t):
+    w = t.world(receivers=1, dispatchers=0, host={"receiver": {"deadline": "300ms"}})
+    w.cluster.set(synchronous_standby_names="missing")
+    for i in range(12):
+        unavailable(w.post(step(f"e{i}", f"o{i}")), f"request {i}")
+    eventually(lambda: len(blocked(w.cluster, "SyncRep")) <= 4, 5, "given up commits are cancelled")
+    w.cluster.set(synchronous_standby_names="")
