@@ -228,7 +228,7 @@ static bool commit_flight(struct work *work)
         rows_moves(work->pg, work->batch);
         rows_deliveries(work->pg, work->batch);
     }
-    if (work->run_again)
+    if (work->txn->run_again || work->run_again)
         pg_add(work->pg, ACCEPT_ANCHOR);
     pg_add_commit(work->pg);
     return fly(work);
