@@ -59,10 +59,19 @@ static void add_state(const struct making *making, char *const *slot)
     flow->states[flow->n_states++].name = *slot ? xstrdup(*slot) : NULL;
 }
 
+static void check_count(const struct making *making, size_t n_states)
+{
+    if (n_states > FLOW_STATES_MAX)
+        schema_diag(making->load, DIAG_ERROR, AT_SLOT(&making->made->path, NULL), "too-many-states",
+                "orders has %zu states in path and aside; %d is the most", n_states,
+                FLOW_STATES_MAX);
+}
+
 static void make_states(const struct making *making)
 {
     struct policy_made *made = making->made;
     struct flow *flow = &made->policy.flow;
+    check_count(making, made->n_path + made->n_aside);
     flow->states = xcalloc(made->n_path + made->n_aside, sizeof *flow->states);
     for (size_t i = 0; i < made->n_path; i++)
         add_state(making, &made->path[i]);

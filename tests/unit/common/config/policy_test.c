@@ -328,6 +328,26 @@ static void channels_have_names(void **state)
     assert_int_equal(channel_by_name("none"), CHANNEL_NONE);
 }
 
+// A bit for each state is all that the judge has.
+static void more_states_than_the_judge_can_hold_are_refused(void **state)
+{
+    (void)state;
+    for (int n = FLOW_STATES_MAX; n <= FLOW_STATES_MAX + 1; n++) {
+        struct diag diag = {0};
+        AUTO_TEXT struct text text = {.max = 1 << 16};
+        text_str(&text,
+                "pawl: 1\norders:\n  create: [s0]\n  aside: { s0: { from: [s1] } }\n  path: [s1");
+        for (int i = 2; i < n; i++)
+            text_fmt(&text, ", s%d", i);
+        text_str(&text, "]\n");
+        struct policy *policy = kit_policy(text_cstr(&text), &diag);
+        assert_int_equal(policy != NULL, n <= FLOW_STATES_MAX);
+        assert_true(policy || strcmp(diag.rows[0].code, "too-many-states") == 0);
+        policy_unref(policy);
+        diag_fini(&diag);
+    }
+}
+
 static void a_policy_can_be_described(void **state)
 {
     (void)state;
@@ -359,6 +379,7 @@ int main(void)
             cmocka_unit_test(the_last_reference_frees),
             cmocka_unit_test(every_name_must_be_bound),
             cmocka_unit_test(channels_have_names),
+            cmocka_unit_test(more_states_than_the_judge_can_hold_are_refused),
             cmocka_unit_test(a_policy_can_be_described),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
