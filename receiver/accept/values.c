@@ -96,3 +96,17 @@ char *values_text(const char *object, const char *member, size_t max)
     json_decref(root);
     return text;
 }
+
+char *values_event_name(const char *source, const char *scope, const char *id)
+{
+    AUTO_TEXT struct text name = {.max = SIZE_MAX};
+    text_fmt(&name, "%s/", source);
+    for (const char *p = scope; *p; p++) {
+        if (*p == '/' || *p == '%')
+            text_fmt(&name, "%%%02X", (unsigned)*p);
+        else
+            text_char(&name, *p);
+    }
+    text_fmt(&name, "/%s", id);
+    return text_steal(&name);
+}

@@ -25,3 +25,7 @@ char *values_of_note(const struct note_words *words);
 // A text member of a JSON object as a malloc'ed string; NULL when missing, empty, not a string,
 // over max bytes or with a control character in it.
 char *values_text(const char *object, const char *member, size_t max);
+
+// An event's name in a once key: "source/scope/id". Ids are unique only within their source and
+// scope; '/' and '%' of the scope are escaped, so that no two events share a name. free() it.
+char *values_event_name(const char *source, const char *scope, const char *id);
