@@ -32,27 +32,50 @@ static void once_error(
             yaml_show(name).text);
 }
 
+// Which of the unchanging names this one is; 0 = none.
+static int once_field(struct slice name)
+{
+    if (slice_eq(name, SLICE("order.id")))
+        return ONCE_ORDER;
+    return slice_eq(name, SLICE("event.id")) ? ONCE_EVENT : 0;
+}
+
+// The next name from *at on; moves *at behind its opening.
+static bool next_name(const char **at, struct slice *ret_name)
+{
+    const char *open = strstr(*at, "{{"), *end = open ? strstr(open, "}}") : NULL;
+    if (!end)
+        return false; // the template check has told it, or the next test does
+    *ret_name = trimmed(open + 2, end);
+    *at = open + 2;
+    return true;
+}
+
 // Which of the unchanging names the once key uses; findings for all others.
 static int once_fields(const struct making *making, const struct message *message)
 {
-    static const struct {
-        const char *name;
-        int field;
-    } fields[] = {{"order.id", ONCE_ORDER}, {"event.id", ONCE_EVENT}};
     int used = 0;
-    for (const char *open = strstr(message->once, "{{"); open; open = strstr(open + 2, "{{")) {
-        const char *end = strstr(open, "}}");
-        if (!end)
-            break; // the template check has told it, or the next test does
-        struct slice name = trimmed(open + 2, end);
-        int field = 0;
-        for (size_t i = 0; i < ARRAY_LEN(fields); i++)
-            field |= slice_eq(name, slice_of(fields[i].name)) ? fields[i].field : 0;
+    struct slice name;
+    for (const char *at = message->once; next_name(&at, &name);) {
+        int field = once_field(name);
         if (!field)
             once_error(making, message, name);
         used |= field;
     }
     return used;
+}
+
+static bool once_is_key(const struct message *message)
+{
+    int used = 0;
+    struct slice name;
+    for (const char *at = message->once; at && message->name && next_name(&at, &name);) {
+        int field = once_field(name);
+        if (!field)
+            return false;
+        used |= field;
+    }
+    return used != 0;
 }
 
 static bool notified_without_order(const struct policy *policy, int message)
@@ -87,6 +110,54 @@ static void check_once(const struct making *making, const struct message *messag
     if ((used & ONCE_ORDER) && notified_without_order(&making->made->policy, index))
         SAY(DIAG_ERROR, &message->once, NULL, "once-field",
                 "once: {{order.id}} is not there for an event that notifies without an order");
+}
+
+static bool starts(struct slice text, struct slice with)
+{
+    return text.len >= with.len && memcmp(text.ptr, with.ptr, with.len) == 0;
+}
+
+static bool ends(struct slice text, struct slice with)
+{
+    struct slice tail = {text.ptr + text.len - with.len, with.len};
+    return text.len >= with.len && starts(tail, with);
+}
+
+// What stands before the first name, and behind the last one.
+static void once_edges(const char *once, struct slice *ret_head, struct slice *ret_tail)
+{
+    struct slice all = slice_of(once);
+    const char *open = strstr(once, "{{"), *close = once;
+    *ret_head = open ? (struct slice){all.ptr, (size_t)(open - once)} : all;
+    for (const char *end = strstr(once, "}}"); end; end = strstr(end + 2, "}}"))
+        close = end + 2;
+    *ret_tail = slice_of(close);
+}
+
+// The names in between may be anything: only the edges tell two keys apart for sure.
+static bool once_may_meet(const char *a, const char *b)
+{
+    struct slice a_head, a_tail, b_head, b_tail;
+    once_edges(a, &a_head, &a_tail);
+    once_edges(b, &b_head, &b_tail);
+    return (starts(a_head, b_head) || starts(b_head, a_head)) &&
+           (ends(a_tail, b_tail) || ends(b_tail, a_tail));
+}
+
+// A key that two messages can make would stop the one that comes second. A template that is no key
+// was told already.
+static void check_once_own(const struct making *making, size_t index)
+{
+    const struct message *message = &making->made->policy.messages[index];
+    for (size_t i = 0; i < index && once_is_key(message); i++) {
+        const struct message *other = &making->made->policy.messages[i];
+        if (!once_is_key(other) || !once_may_meet(message->once, other->once))
+            continue;
+        SAY(DIAG_ERROR, &message->once, &other->once, "once-shared",
+                "once: may make a key of message '%s' too; begin it with this message's own words",
+                other->name);
+        return;
+    }
 }
 
 // accepted(push) / delivered(push) of a step before this one.
@@ -155,6 +226,7 @@ static void check_message(const struct making *making, struct message *message, 
 {
     struct err err = {0};
     check_once(making, message, index);
+    check_once_own(making, (size_t)index);
     if (message->collapse && !template_ok(making, message->collapse, &err))
         SAY(DIAG_ERROR, &message->collapse, NULL, "template", "collapse: %s", err.msg);
     for (size_t i = 0; i < message->n_steps; i++)
