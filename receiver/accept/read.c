@@ -224,13 +224,10 @@ static bool usable(struct json_token token)
     return true;
 }
 
-// A number goes in as a text of its own digits, so that 12.50 stays 12.50 in a message and no long
-// number is cut.
 static bool add_field(struct text *out, const char *name, struct json_token token)
 {
-    bool number = token.kind == JSON_KIND_NUMBER;
     return (out->len == 1 || text_char(out, ',')) && json_quote(out, slice_of(name)) &&
-           text_char(out, ':') && (number ? json_quote(out, token.raw) : text_add(out, token.raw));
+           text_char(out, ':') && read_value(token, out);
 }
 
 // The mapped fields as one object; what is absent is left out.

@@ -107,3 +107,24 @@ bool read_moment(struct json_token token, int64_t *ret_at_s)
         return false;
     return read_number(text_slice(&text), ret_at_s) || read_rfc3339(text_cstr(&text), ret_at_s);
 }
+
+static bool add_container(struct text *out, struct json_token token)
+{
+    bool object = token.kind == JSON_KIND_OBJECT, first = true;
+    struct json_token name, value;
+    bool ok = text_char(out, object ? '{' : '[');
+    for (size_t at = 0; ok && json_next(token, &at, &name, &value); first = false)
+        ok = (first || text_char(out, ',')) &&
+             (!object || (text_add(out, name.raw) && text_char(out, ':'))) &&
+             read_value(value, out);
+    return ok && text_char(out, object ? '}' : ']');
+}
+
+bool read_value(struct json_token token, struct text *out)
+{
+    if (token.kind == JSON_KIND_NUMBER)
+        return json_quote(out, token.raw);
+    if (token.kind == JSON_KIND_OBJECT || token.kind == JSON_KIND_ARRAY)
+        return add_container(out, token);
+    return text_add(out, token.raw);
+}

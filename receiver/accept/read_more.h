@@ -10,3 +10,9 @@ MUST_CHECK bool read_form(struct slice body, struct text *out);
 // A moment as unix seconds: a number or text of seconds (a fraction is cut off) or, from 10^11 on,
 // milliseconds; or RFC 3339, "2026-01-31T12:00:00.5+01:00".
 MUST_CHECK bool read_moment(struct json_token token, int64_t *ret_at_s);
+
+// Appends a value as a template gets it: each number, wherever it stands, as a text of its own
+// digits, so that 12.50 stays 12.50 in a message and no long number is cut or makes the whole
+// unreadable. The token comes from json_find, which has bounded its depth. false past out's
+// ceiling.
+MUST_CHECK bool read_value(struct json_token token, struct text *out);

@@ -84,7 +84,13 @@ static const struct {
                 HEAD "\"order\":{\"id\":\"1\",\"total\":[1, {\"a\":\"b\"}]},"
                      "\"c\":{\"email\":\"\\u00e9\",\"devices\":[]}}",
                 ":", "e1", "order.placed", 0, 0, "1", "{\"email\":\"\\u00e9\",\"push\":[]}",
-                "{\"total\":[1, {\"a\":\"b\"}]}"},
+                "{\"total\":[\"1\",{\"a\":\"b\"}]}"},
+        {"numbers inside of fields",
+                HEAD "\"order\":{\"id\":\"1\",\"total\":[{\"price\":12.50, \"n\":-0}, [],\n{}, "
+                     "1e999, 12345678901234567890, true, null]}}",
+                ":", "e1", "order.placed", 0, 0, "1", "{}",
+                "{\"total\":[{\"price\":\"12.50\",\"n\":\"-0\"},[],{},\"1e999\","
+                "\"12345678901234567890\",true,null]}"},
         {"a number as id", "{\"id\":98765432109876543210,\"type\":\"other\"}", ":",
                 "#98765432109876543210", "other", -1, -1, NULL, "{}", "{}"},
         {"one as a number", "{\"id\":1,\"type\":\"other\"}", ":", "#1", "other", -1, -1, NULL, "{}",
