@@ -64,16 +64,23 @@ static void start_log(const struct host_config *host)
     log_init("receiver", strcmp(host->log.format, "json") == 0, (enum log_level)level);
 }
 
-// One descriptor a connection; the soft limit is often 1,024.
-static void raise_files(int connections)
+// One descriptor a connection; the soft limit is often 1,024. Where the hard one is too low, fewer
+// connections are open at once: a full table of files would also keep the database away, and have
+// the loops ask for connections that they can't take.
+static int raise_files(int connections)
 {
     struct rlimit limit;
     rlim_t want = (rlim_t)connections + SPARE_FDS;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= want)
-        return;
+        return connections;
     limit.rlim_cur = limit.rlim_max < want ? limit.rlim_max : want;
-    if (setrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur < want)
-        LOG0(WARNING, "receiver.files", "the limit of open files is below receiver.connections");
+    if (setrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur >= want)
+        return connections;
+    rlim_t least = limit.rlim_cur / 2;
+    rlim_t fit = limit.rlim_cur > SPARE_FDS + least ? limit.rlim_cur - SPARE_FDS : least;
+    LOG(WARNING, "receiver.files", "the limit of open files is below receiver.connections",
+            L_INT("connections", (int64_t)fit));
+    return (int)fit;
 }
 
 // Settings that break the first promise, and a schema that this binary does not fit, are found
@@ -143,7 +150,7 @@ static bool start_admin(struct receiver *receiver, struct err *err)
 
 static bool start(struct receiver *receiver, struct err *err)
 {
-    raise_files(receiver->host->receiver.connections);
+    receiver->host->receiver.connections = raise_files(receiver->host->receiver.connections);
     if (!check_database(receiver->host, err) || !open_listeners(receiver, err))
         return false;
     receiver->plant = plant_start(receiver->host, receiver->fds, receiver->n_fds, err);
