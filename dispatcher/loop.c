@@ -65,6 +65,8 @@ static const struct policy *sender(void *user)
 static void ended(void *user, struct delivery *delivery)
 {
     struct loop *loop = user;
+    if (!loop->aborted) // what is cut off by us says nothing about a provider
+        health_note(loop->health, delivery, clock_mono_ms());
     recorder_push(loop->recorder, delivery);
 }
 
@@ -116,6 +118,7 @@ struct loop *loop_new(const struct loop_options *options, struct err *err)
     loop->takeover = takeover_new(&loop->leases);
     loop->renewal = renewal_new(&loop->leases);
     loop->gauges = gauges_new();
+    loop->health = health_new();
     loop->connector = connector_new(options->database, wake, loop);
     atomic_store(&loop->turned_ms, clock_mono_ms());
     return loop;
@@ -132,6 +135,7 @@ void loop_free(struct loop *loop)
     takeover_free(loop->takeover);
     renewal_free(loop->renewal);
     gauges_free(loop->gauges);
+    health_free(loop->health);
     transport_free(loop->wire.transport);
     policies_free(loop->policies);
     leases_fini(&loop->leases);
@@ -159,6 +163,7 @@ bool loop_ready(struct loop *loop, struct text *checks)
             database ? "true" : "false", database ? "connected" : "not connected");
     text_fmt(checks, "{\"name\":\"policy\",\"ok\":%s,\"detail\":\"%s\"}", policy ? "true" : "false",
             policy ? "loaded" : "none loaded yet");
+    health_checks(loop->health, checks);
     return database && policy;
 }
 

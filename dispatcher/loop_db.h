@@ -4,6 +4,7 @@
 #include "dispatcher/claim/takeover.h"
 #include "dispatcher/connector.h"
 #include "dispatcher/gauges.h"
+#include "dispatcher/health.h"
 #include "dispatcher/loop.h"
 #include "dispatcher/policies.h"
 #include "dispatcher/record/record.h"
@@ -21,6 +22,7 @@ struct loop {
     struct takeover *takeover;
     struct renewal *renewal;
     struct gauges *gauges;
+    struct health *health;
     struct connector *connector;
 
     struct pg *pg;      // NULL = not connected

@@ -263,3 +263,24 @@ def test_exit_codes_say_what_was_wrong_at_the_start(t):
     eq(status, 69, said)
     status, _, said = w.run("dispatcher", "--config", "/nonexistent/pawl.yaml")
     eq(status, 78, said)
+
+
+def test_a_provider_that_begins_to_fail_is_said_once_and_so_is_its_recovery(t):
+    w, sink, rows = setup(t)
+    program = w.dispatchers[0]
+    sink.stop()
+    nids = [rows.add("most", f"n{i}@example.net") for i in range(5)]
+    eventually(lambda: all(rows.delivery(nid)[1] >= 2 for nid in nids), 10, "each was tried twice")
+    ready = program.admin("/readyz")
+    eq((ready.status, json.loads(ready.body)["status"]), (200, "degraded"))
+    bad = [c for c in json.loads(ready.body)["checks"] if not c["ok"]]
+    eq([c["name"] for c in bad], ["provider_email"])
+    check("can't connect" in bad[0]["detail"], bad)
+    sink.start()
+    for nid in nids:
+        ended(rows, nid, 2)
+    ready = program.admin("/readyz")
+    eq((ready.status, json.loads(ready.body)["status"]), (200, "ready"))
+    log = program.log()
+    eq([log.count(event) for event in ("provider.failing", "provider.recovered")], [1, 1])
+    check("can't connect" in log, "the reason is said")
