@@ -44,7 +44,7 @@ static struct slice or_absent(const struct pg *pg, int row, int col)
 
 static void add_row(const struct pg *pg, int row, struct table *table)
 {
-    char at[32], hex[KEY_HEX];
+    char at[32], due[32], hex[KEY_HEX];
     AUTO_FREE char *address = format_masked(pg_bytes(pg, 0, row, 7));
     key_hex(pg_uuid(pg, 0, row, 1), hex);
     table_cell(table, slice_of(clock_rfc3339(pg_big(pg, 0, row, 0), at)));
@@ -57,6 +57,9 @@ static void add_row(const struct pg *pg, int row, struct table *table)
     table_cell(table, slice_of(address));
     table_cell(table, or_absent(pg, row, 8));
     table_cell(table, or_absent(pg, row, 9));
+    table_cell(table, pg_null(pg, 0, row, 10)
+                              ? (struct slice){0}
+                              : slice_of(clock_rfc3339(pg_big(pg, 0, row, 10), due)));
 }
 
 static int show_rows(const struct call *call, const struct pg *pg)
@@ -65,7 +68,7 @@ static int show_rows(const struct call *call, const struct pg *pg)
             {"notification", COLUMN_TEXT}, {"channel", COLUMN_TEXT}, {"type", COLUMN_TEXT},
             {"state", COLUMN_TEXT}, {"tries", COLUMN_NUMBER},
             {"possible_duplicates", COLUMN_NUMBER}, {"to", COLUMN_TEXT}, {"order", COLUMN_TEXT},
-            {"reason", COLUMN_TEXT}};
+            {"reason", COLUMN_TEXT}, {"due_at", COLUMN_TEXT}};
     AUTO_TABLE struct table table = {0};
     AUTO_TEXT struct text out = {0};
     table_init(&table, columns, ARRAY_LEN(columns));

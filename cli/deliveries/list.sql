@@ -1,12 +1,32 @@
 -- Deliveries, newest first. $1 not older than so many seconds, $2 state (-1 = any), $3 message type (NULL = any), $4 at
--- most so many.
+-- most so many. What waits has the last try's words as its reason, and its time if that is among the next 20000 due.
 -- returns: created us bigint, notification_id uuid, channel int, type text, state int, tries int, possible duplicates int,
---   address text, order_id text, reason text
-SELECT (extract(epoch FROM d.created_at) * 1000000)::int8, d.notification_id, d.channel, coalesce(m.name, '?'), d.state,
-       d.tries, d.possible_duplicates, d.address, n.order_id, d.reason
-FROM deliveries d
-JOIN notifications n ON n.bucket = d.bucket AND n.notification_id = d.notification_id
-LEFT JOIN names m ON m.kind = 3 AND m.id = n.type
-WHERE d.created_at > now() - $1::int8 * interval '1 second' AND ($2::int4 < 0 OR d.state = $2::int4)
-  AND ($3::text IS NULL OR m.name = $3::text)
-ORDER BY d.created_at DESC LIMIT $4::int4
+--   address text, order_id text, reason text, due us bigint
+WITH r AS MATERIALIZED (
+    SELECT d.*, n.order_id, m.name
+    FROM deliveries d
+    JOIN notifications n ON n.bucket = d.bucket AND n.notification_id = d.notification_id
+    LEFT JOIN names m ON m.kind = 3 AND m.id = n.type
+    WHERE d.created_at > now() - $1::int8 * interval '1 second' AND ($2::int4 < 0 OR d.state = $2::int4)
+      AND ($3::text IS NULL OR m.name = $3::text)
+    ORDER BY d.created_at DESC LIMIT $4::int4
+), w AS MATERIALIZED (
+    SELECT x.bucket, x.notification_id, x.channel, x.target, x.redrive, x.tries, min(x.due_at) AS due_at
+    FROM (SELECT * FROM due
+          WHERE lane = ANY(ARRAY(SELECT DISTINCT r.lane FROM r WHERE r.state = 0))
+            AND due_at >= (SELECT min(r.updated_at) FROM r WHERE r.state = 0)
+          LIMIT 20000) x
+    GROUP BY 1, 2, 3, 4, 5, 6
+)
+SELECT (extract(epoch FROM r.created_at) * 1000000)::int8, r.notification_id, r.channel, coalesce(r.name, '?'), r.state,
+       r.tries, r.possible_duplicates, r.address, r.order_id, coalesce(r.reason, a.detail),
+       (extract(epoch FROM w.due_at) * 1000000)::int8
+FROM r
+LEFT JOIN w ON r.state = 0 AND w.bucket = r.bucket AND w.notification_id = r.notification_id AND w.channel = r.channel
+  AND w.target = r.target AND w.redrive = r.redrive AND w.tries = r.tries
+LEFT JOIN LATERAL (
+    SELECT y.detail FROM attempts y
+    WHERE r.state = 0 AND y.bucket = r.bucket AND y.notification_id = r.notification_id AND y.channel = r.channel
+      AND y.target = r.target AND y.redrive = r.redrive
+    ORDER BY y.step DESC LIMIT 1) a ON true
+ORDER BY r.created_at DESC

@@ -12,6 +12,7 @@
 
 // Results of the one flight: the deliveries, then the attempts.
 enum { DELIVERIES, ATTEMPTS };
+enum { DUE_COL = 15 };
 
 static bool ask(struct pg *pg, struct key id, struct err *err)
 {
@@ -65,6 +66,8 @@ static void one_text(const struct pg *pg, int row, struct text *out)
             pg_int(pg, DELIVERIES, row, 3), pg_int(pg, DELIVERIES, row, 4),
             pg_int(pg, DELIVERIES, row, 5) == AT_MOST_ONCE ? "at-most-once" : "at-least-once",
             clock_rfc3339(pg_big(pg, DELIVERIES, row, 9), at));
+    if (!pg_null(pg, DELIVERIES, row, DUE_COL))
+        text_fmt(out, "%-11s %s\n", "due", clock_rfc3339(pg_big(pg, DELIVERIES, row, DUE_COL), at));
     for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
         if (pg_null(pg, DELIVERIES, row, parts[i].col))
             continue;
@@ -120,6 +123,11 @@ static void one_json(const struct pg *pg, int row, struct text *out)
         else
             json_quote(out, pg_bytes(pg, DELIVERIES, row, parts[i].col));
     }
+    text_str(out, ",\"due_at\":");
+    if (pg_null(pg, DELIVERIES, row, DUE_COL))
+        text_str(out, "null");
+    else
+        text_fmt(out, "\"%s\"", clock_rfc3339(pg_big(pg, DELIVERIES, row, DUE_COL), at));
     text_str(out, ",\"content\":");
     if (pg_null(pg, DELIVERIES, row, 14))
         text_str(out, "null");

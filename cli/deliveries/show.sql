@@ -1,10 +1,25 @@
--- The deliveries of a notification. $1 every bucket, $2 its id.
+-- The deliveries of a notification. $1 every bucket, $2 its id. What waits has the last try's words as its reason, and its
+-- time if that is among the next 20000 due.
 -- returns: channel int, redrive int, state int, tries int, possible duplicates int, delivery order int, address text,
---   reason text, provider_id text, created us bigint, expires us bigint, once text, type text, order_id text, content text
-SELECT d.channel, d.redrive, d.state, d.tries, d.possible_duplicates, d.delivery_order, d.address, d.reason,
-       d.provider_id, (extract(epoch FROM d.created_at) * 1000000)::int8, (extract(epoch FROM d.expires_at) * 1000000)::int8,
-       n.once, coalesce(m.name, '?'), n.order_id, c.content
-FROM deliveries d
+--   reason text, provider_id text, created us bigint, expires us bigint, once text, type text, order_id text, content text,
+--   due us bigint
+WITH d AS MATERIALIZED (
+    SELECT * FROM deliveries
+    WHERE bucket = ANY($1::int4[]) AND notification_id = $2::uuid
+    ORDER BY created_at LIMIT 100
+), w AS MATERIALIZED (
+    SELECT * FROM due
+    WHERE lane = ANY(ARRAY(SELECT DISTINCT d.lane FROM d WHERE d.state = 0))
+      AND due_at >= (SELECT min(d.updated_at) FROM d WHERE d.state = 0)
+    LIMIT 20000
+)
+SELECT d.channel, d.redrive, d.state, d.tries, d.possible_duplicates, d.delivery_order, d.address,
+       coalesce(d.reason, a.detail), d.provider_id, (extract(epoch FROM d.created_at) * 1000000)::int8,
+       (extract(epoch FROM d.expires_at) * 1000000)::int8, n.once, coalesce(m.name, '?'), n.order_id, c.content,
+       (SELECT (extract(epoch FROM min(w.due_at)) * 1000000)::int8 FROM w
+        WHERE d.state = 0 AND w.bucket = d.bucket AND w.notification_id = d.notification_id AND w.channel = d.channel
+          AND w.target = d.target AND w.redrive = d.redrive AND w.tries = d.tries)
+FROM d
 JOIN notifications n ON n.bucket = d.bucket AND n.notification_id = d.notification_id
 LEFT JOIN names m ON m.kind = 3 AND m.id = n.type
 LEFT JOIN LATERAL (
@@ -12,5 +27,9 @@ LEFT JOIN LATERAL (
     WHERE x.slot = d.content_slot AND x.bucket = d.bucket AND x.notification_id = d.notification_id
       AND x.channel = d.channel AND x.target = d.target AND x.redrive = d.redrive
     LIMIT 1) c ON true
-WHERE d.bucket = ANY($1::int4[]) AND d.notification_id = $2::uuid
-ORDER BY d.created_at LIMIT 100
+LEFT JOIN LATERAL (
+    SELECT y.detail FROM attempts y
+    WHERE d.state = 0 AND y.bucket = d.bucket AND y.notification_id = d.notification_id AND y.channel = d.channel
+      AND y.target = d.target AND y.redrive = d.redrive
+    ORDER BY y.step DESC LIMIT 1) a ON true
+ORDER BY d.created_at

@@ -1,10 +1,31 @@
--- Deliveries of notifications. Arrays: bucket, id.
+-- Deliveries of notifications. Arrays: bucket, id. What waits has the last try's words as its reason, and its time if that
+-- is among the next 20000 due.
 -- returns: once text, channel int, state int, tries int, possible duplicates int, delivery order int, address text,
---   reason text, created us bigint, updated us bigint, wire us bigint, redrive int
-SELECT n.once, d.channel, d.state, d.tries, d.possible_duplicates, d.delivery_order, d.address, d.reason,
-       (extract(epoch FROM d.created_at) * 1000000)::int8, (extract(epoch FROM d.updated_at) * 1000000)::int8,
-       (extract(epoch FROM d.wire_at) * 1000000)::int8, d.redrive
-FROM unnest($1::int4[], $2::uuid[]) u(b, n)
-JOIN notifications n ON n.bucket = u.b AND n.notification_id = u.n
-JOIN deliveries d ON d.bucket = u.b AND d.notification_id = u.n
-ORDER BY d.created_at LIMIT 500
+--   reason text, created us bigint, updated us bigint, wire us bigint, redrive int, due us bigint
+WITH d AS MATERIALIZED (
+    SELECT n.once, x.*
+    FROM unnest($1::int4[], $2::uuid[]) u(b, n)
+    JOIN notifications n ON n.bucket = u.b AND n.notification_id = u.n
+    JOIN deliveries x ON x.bucket = u.b AND x.notification_id = u.n
+    ORDER BY x.created_at LIMIT 500
+), w AS MATERIALIZED (
+    SELECT x.bucket, x.notification_id, x.channel, x.target, x.redrive, x.tries, min(x.due_at) AS due_at
+    FROM (SELECT * FROM due
+          WHERE lane = ANY(ARRAY(SELECT DISTINCT d.lane FROM d WHERE d.state = 0))
+            AND due_at >= (SELECT min(d.updated_at) FROM d WHERE d.state = 0)
+          LIMIT 20000) x
+    GROUP BY 1, 2, 3, 4, 5, 6
+)
+SELECT d.once, d.channel, d.state, d.tries, d.possible_duplicates, d.delivery_order, d.address,
+       coalesce(d.reason, a.detail), (extract(epoch FROM d.created_at) * 1000000)::int8,
+       (extract(epoch FROM d.updated_at) * 1000000)::int8, (extract(epoch FROM d.wire_at) * 1000000)::int8, d.redrive,
+       (extract(epoch FROM w.due_at) * 1000000)::int8
+FROM d
+LEFT JOIN w ON d.state = 0 AND w.bucket = d.bucket AND w.notification_id = d.notification_id AND w.channel = d.channel
+  AND w.target = d.target AND w.redrive = d.redrive AND w.tries = d.tries
+LEFT JOIN LATERAL (
+    SELECT y.detail FROM attempts y
+    WHERE d.state = 0 AND y.bucket = d.bucket AND y.notification_id = d.notification_id AND y.channel = d.channel
+      AND y.target = d.target AND y.redrive = d.redrive
+    ORDER BY y.step DESC LIMIT 1) a ON true
+ORDER BY d.created_at

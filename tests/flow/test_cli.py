@@ -162,6 +162,27 @@ def test_lists_show_what_came_in_and_went_out(t):
     eq(w.must("inbox", "list").splitlines()[0].split("\t")[0], "AT", "a pipe gets tabs")
 
 
+def test_a_waiting_retry_says_why_and_when(t):
+    sink = t.sink()
+    w = t.pawl(t.cluster(), sink, edit=lambda p: p.replace("100ms", "10m"))
+    sink.stop()
+    w.start()
+    w.post(app_request(secret("shop"), "w1", "step.s1", order="WAIT-1", email="ann@example.net"))
+
+    def waits():
+        return next((d for d in w.json("deliveries", "list", "--state", "due")["items"] if d["tries"] == 1), None)
+
+    row = eventually(waits, 20, "one try failed")
+    due = w.cluster.value("SELECT to_char(due_at AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"') FROM pawl.due")
+    check("can't connect" in row["reason"], row)
+    eq(row["due_at"], due)
+    shown = w.json("deliveries", "show", row["notification"])["items"][0]
+    eq((shown["reason"], shown["due_at"]), (row["reason"], due))
+    check(due in w.must("deliveries", "show", row["notification"]), "the text says when")
+    last = [line for line in w.json("story", "WAIT-1")["timeline"] if line["hop"] == "delivery"]
+    eq([line["detail"] for line in last], [f"next try {due}: {row['reason']}"])
+
+
 def test_policies_are_checked_and_stored_once(t):
     p = t.pawl(t.cluster(), policy="strict")
     eq("nothing changed" in p.must("policy", "apply"), True)
