@@ -52,7 +52,7 @@ const struct command commands[] = {
      .flags = FLAG_BIT(STATE) | FLAG_BIT(TYPE),
      .summary = "what was, is or will be sent, newest first", .example = "pawl deliveries list --state unknown"},
     {.group = "Messages out", .words = "deliveries show", .args = "NOTIFICATION", .min_args = 1, .max_args = 1, .run = deliveries_show,
-     .summary = "a notification's deliveries, content and attempts", .example = "pawl deliveries show c747338f564809bce41e00cf06092fa0"},
+     .summary = "a notification's deliveries, content and attempts, by id or once key", .example = "pawl deliveries show c747338f564809bce41e00cf06092fa0"},
     {.group = "Story", .words = "story", .args = "REF", .min_args = 1, .max_args = 1, .run = story_command,
      .summary = "the timeline of an order, event, notification or message id", .example = "pawl story 1001"},
     {.group = "Policy", .words = "policy check", .args = "[FILES]", .max_args = FILES_MAX, .run = policy_command_check,

@@ -27,7 +27,8 @@ static bool ask(struct pg *pg, struct key id, struct err *err)
     if (!pg_fly(pg, context_soon(), err))
         return false;
     return pg_rows(pg, DELIVERIES) > 0 ||
-           err_set(err, ERR_NOTFOUND, "there is no delivery of this notification");
+           err_set(err, ERR_NOTFOUND,
+                   "there is no delivery of this notification (32 hex digits, or its once key)");
 }
 
 static void add_attempts(const struct pg *pg, struct table *table)
@@ -168,12 +169,10 @@ int deliveries_show(const struct call *call)
 {
     AUTO_CONTEXT struct context context = {0};
     struct err err = {0};
+    struct slice ref = slice_of(call->args[0]);
     struct key id;
-    if (!key_from_hex(slice_of(call->args[0]), &id)) {
-        err_set(&err, ERR_INPUT, "'%.80s' is not the id of a notification (32 hex digits)",
-                call->args[0]);
-        return out_usage(call, &err);
-    }
+    if (!key_from_hex(ref, &id))
+        id = key_notification(ref); // a once key: the id is its hash
     int code = context_load(call, &context);
     if (code != EXIT_DONE)
         return code;

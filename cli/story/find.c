@@ -141,11 +141,14 @@ bool story_find(struct story *story, struct pg *pg, int base, const char *ref, i
         return false;
     if (!found && !find_event(story, pg, base, ref, &found, err))
         return false;
+    // The once key: the id is its hash.
+    if (!found && !find_note(story, pg, base, key_notification(slice_of(ref)), &found, err))
+        return false;
     const struct message_ref message = {without_angles(ref), since_s};
     if (!found && !find_message(story, pg, base, &message, &found, err))
         return false;
     if (!found)
         return err_set(err, ERR_NOTFOUND,
-                "no order, event, notification or message has the id '%.120s'", ref);
+                "no order, event, notification, once key or message is called '%.120s'", ref);
     return !story->order || find_order(story, pg, base, story->order, &known, err);
 }

@@ -40,8 +40,8 @@ struct story {
 };
 
 // One for each statement of story_sql.h; base is the first's number on pg. ref: an order's id, an
-// event's, a notification's (32 hex digits), a provider's message id or a Message-ID (these two
-// within since_s). ERR_NOTFOUND when nothing has it. Free with story_free().
+// event's, a notification's (32 hex digits) or its once key, a provider's message id or a
+// Message-ID (these two within since_s). ERR_NOTFOUND when nothing has it. Free with story_free().
 MUST_CHECK struct story *story_new(
         struct pg *pg, int base, const char *ref, int64_t since_s, struct err *err);
 void story_free(struct story *story); // NULL is fine

@@ -137,8 +137,11 @@ def test_a_story_has_every_hop(t):
     check("customer@" not in w.must("story", "77"), "addresses are masked")
     event, note = w.cluster.query("SELECT event_id, replace(notification_id::text, '-', '') FROM pawl.notifications")[0]
     message = w.cluster.value("SELECT content::json ->> 'message_id' FROM pawl.contents")
-    for ref in (event, note, f"<{message}>"):
+    once = w.cluster.value("SELECT once FROM pawl.notifications")
+    for ref in (event, note, f"<{message}>", once):
         eq(w.json("story", ref)["verdict"], story["verdict"], ref)
+    eq(w.json("deliveries", "show", once), w.json("deliveries", "show", note))
+    eq(w.run("deliveries", "show", once + "0")[0], 3)
     w.json("trigger", "shop:step.s3", "--order", "77", *to)
     eq(w.json("story", "77")["waiting"], 1)
     check("Outstanding: 1 waiting event." in w.must("story", "77"), "an early event is outstanding")
@@ -205,7 +208,7 @@ def test_exit_codes_and_streams(t):
     eq(p.run("migrate", "check")[0], 1)
     p.must("migrate", "up")
     p.must("policy", "apply")
-    cases = [(("version",), 0), (("nope",), 2), (("story",), 2), (("story", "--jsn", "1"), 2), (("deliveries", "show", "x"), 2),
+    cases = [(("version",), 0), (("nope",), 2), (("story",), 2), (("story", "--jsn", "1"), 2), (("deliveries", "show", "x"), 3),
              (("story", "none"), 3), (("trigger", "none:x", "--to", "127.0.0.1:9"), 3), (("help", "none"), 3),
              (("trigger", "shop:step.s1", "--to", "127.0.0.1:9"), 69), (("--database", "host=/nonexistent", "story", "1"), 69),
              (("-c", "/nonexistent", "story", "1"), 78)]
