@@ -123,7 +123,7 @@ static bool look_around(struct sweep *sweep, struct look *look, struct err *err)
 
 bool sweep_pass(struct sweep *sweep, const struct keep *keep, struct err *err)
 {
-    struct look look;
+    struct look look = {0};
     if (!look_around(sweep, &look, err))
         return false;
     // Only by the active policy: a process that has not seen the newest one yet does nothing.
