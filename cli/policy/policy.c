@@ -25,11 +25,15 @@ static int no_files(const struct call *call)
     return out_usage(call, &err);
 }
 
-static void warn(struct diag *diag, const struct diag *secrets)
+#define OPEN_TO_OTHERS "secret-mode"
+
+// A file that is not here may be where the programs run; one that others can read is known to leak.
+static void add_findings(struct diag *diag, const struct diag *secrets)
 {
     for (size_t i = 0; i < secrets->n; i++)
-        diag_file(diag, DIAG_WARNING, secrets->rows[i].file, secrets->rows[i].code, "%s",
-                secrets->rows[i].text);
+        diag_file(diag,
+                strcmp(secrets->rows[i].code, OPEN_TO_OTHERS) == 0 ? DIAG_ERROR : DIAG_WARNING,
+                secrets->rows[i].file, secrets->rows[i].code, "%s", secrets->rows[i].text);
 }
 
 // Who may not look into the credentials' folder is told nothing of them.
@@ -42,7 +46,7 @@ static void check_secrets(const struct host_config *host, struct policy *policy,
     bool sources = secrets_load(policy, dir, SECRETS_OF_SOURCES, &secrets);
     bool channels = secrets_load(policy, dir, SECRETS_OF_CHANNELS, &secrets);
     if (!sources || !channels)
-        warn(diag, &secrets);
+        add_findings(diag, &secrets);
 }
 
 static bool has_finding(const struct diag *diag, const char *code)
@@ -78,7 +82,7 @@ int policy_command_check(const struct call *call)
     out_note(call, "%zu error%s, %zu warning%s, %zu not active yet", diag.errors,
             diag.errors == 1 ? "" : "s", diag.warnings, diag.warnings == 1 ? "" : "s",
             diag.inactive);
-    return out_data(&out, policy ? EXIT_DONE : EXIT_INVALID);
+    return out_data(&out, policy && diag.errors == 0 ? EXIT_DONE : EXIT_INVALID);
 }
 
 static const char *author(void)
@@ -131,9 +135,10 @@ int policy_command_apply(const struct call *call)
                 "rendered; name their directory by --templates");
         return out_fail_as(call, EXIT_INVALID, &err);
     }
-    if (!policy || (diag.n > 0 && !call_has(call, FLAG_JSON) && !call_has(call, FLAG_QUIET)))
+    bool refused = !policy || diag.errors > 0;
+    if (refused || (diag.n > 0 && !call_has(call, FLAG_JSON) && !call_has(call, FLAG_QUIET)))
         code = context_findings(call, &diag, EXIT_INVALID);
-    return policy ? apply(call, &context, policy) : code;
+    return refused ? code : apply(call, &context, policy);
 }
 
 static bool version_of(const struct call *call, int *ret_version, struct err *err)

@@ -250,9 +250,9 @@ void policy_bind(struct policy *policy, enum name_kind kind, const char *name, i
 MUST_CHECK bool policy_bound(const struct policy *policy, struct err *err);
 
 // Loads the secrets of all sources (receiver) or of all channels (dispatcher) from dir. A missing
-// or empty file, or one that others can read, is an error naming the file and the source; all that
-// can be loaded are. Sources and providers that do not run yet are left out.
-// secret_reload is done by loading a new policy.
+// or empty file, or one that others can read (its code: secret-mode), is an error naming the file
+// and the source; all that can be loaded are. Sources and providers that do not run yet are left
+// out. secret_reload is done by loading a new policy.
 enum secrets_of { SECRETS_OF_SOURCES = 1, SECRETS_OF_CHANNELS = 2 };
 MUST_CHECK bool secrets_load(
         struct policy *policy, const char *dir, enum secrets_of which, struct diag *diag);

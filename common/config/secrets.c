@@ -53,7 +53,9 @@ static bool mode_ok(struct loading *loading, const char *path, const char *owner
     struct stat st;
     if (stat(path, &st) != 0 || loading->systemd || !(st.st_mode & (S_IROTH | S_IWOTH)))
         return true; // what can't be looked at is told by the reading
-    refuse(loading, path, "others can read or write the file: chmod o-rwx", owner);
+    diag_file(loading->diag, DIAG_ERROR, path, "secret-mode",
+            "others can read or write the file: chmod o-rwx '%s' (%s)", path, owner);
+    loading->ok = false;
     return false;
 }
 

@@ -109,6 +109,19 @@ def test_texts_of_which_nothing_could_be_sent_are_refused(t):
     eq(versions(w), [1])
     os.unlink(os.path.join(w.dir, "credentials", "erp"))
     check("credentials/erp" in w.must("policy", "check"), "a missing secret is told")
+    w.must("policy", "apply")
+    w.set_credential("erp", secret("erp"))
+    path = os.path.join(w.dir, "credentials", "erp")
+    os.chmod(path, 0o644)
+    w.set_template("welcome", "text", "{{order.id}}!\n")
+    for args in (("check",), ("apply",), ("apply", "--json"), ("apply", "-q")):
+        status, said, more = w.run("policy", *args)
+        eq(status, POLICY_INVALID, said + more)
+        check(f"chmod o-rwx '{path}'" in said + more, "what mends it is said: " + said + more)
+    eq(versions(w), [1, 2])
+    os.chmod(path, 0o640)
+    w.must("policy", "apply")
+    eq(versions(w), [1, 2, 3])
 
 
 def secret_of(w, table, event):
