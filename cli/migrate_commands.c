@@ -4,6 +4,7 @@
 #include "cli/flags.h"
 #include "cli/migrate/migrate.h"
 #include "cli/out.h"
+#include "cli/up/cluster.h"
 
 #define OUTPUT_MAX (16 << 20)
 #define NUMBER_MAX 9999
@@ -17,15 +18,38 @@ static int finish(const struct call *call, int done, const struct text *out, con
     return out_data(out, done == MIGRATE_PENDING ? EXIT_NEGATIVE : EXIT_DONE);
 }
 
+struct owner {
+    char conninfo[512];
+};
+
+// Migrations are the schema owner's. Elsewhere that is whom the connection names; the private
+// cluster of `pawl up`, known by its socket beside the host file, has `pawl` as its owner.
+static const char *as_owner(
+        const struct call *call, const struct context *context, struct owner *owner)
+{
+    if (!context->host || call->values[FLAG_DATABASE] || getenv("PGUSER"))
+        return context->database;
+    AUTO_FREE char *dir = realpath(context->host->dir, NULL);
+    const struct cluster cluster = {.dir = dir ? dir : ""};
+    cluster_conninfo(&cluster, NULL, "pawl", owner->conninfo);
+    if (strcmp(owner->conninfo, context->database) != 0)
+        return context->database;
+    cluster_conninfo(&cluster, "pawl", "pawl", owner->conninfo);
+    return owner->conninfo;
+}
+
 int migrate_command_up(const struct call *call)
 {
     AUTO_CONTEXT struct context context = {0};
     AUTO_TEXT struct text out = {0};
     struct err err = {0};
+    struct owner owner;
     text_init(&out, OUTPUT_MAX);
     int code = context_load(call, &context);
-    return code == EXIT_DONE ? finish(call, migrate_up(context.database, &out, &err), &out, &err)
-                             : code;
+    if (code != EXIT_DONE)
+        return code;
+    int done = migrate_up(as_owner(call, &context, &owner), &out, &err);
+    return finish(call, done, &out, &err);
 }
 
 int migrate_command_list(const struct call *call)
@@ -33,11 +57,13 @@ int migrate_command_list(const struct call *call)
     AUTO_CONTEXT struct context context = {0};
     AUTO_TEXT struct text out = {0};
     struct err err = {0};
+    struct owner owner;
     text_init(&out, OUTPUT_MAX);
     int code = context_load(call, &context);
     if (code != EXIT_DONE)
         return code;
-    int done = migrate_list(context.database, call_has(call, FLAG_JSON), &out, &err);
+    int done =
+            migrate_list(as_owner(call, &context, &owner), call_has(call, FLAG_JSON), &out, &err);
     return finish(call, done, &out, &err);
 }
 
@@ -46,10 +72,13 @@ int migrate_command_check(const struct call *call)
     AUTO_CONTEXT struct context context = {0};
     AUTO_TEXT struct text out = {0};
     struct err err = {0};
+    struct owner owner;
     text_init(&out, OUTPUT_MAX);
     int code = context_load(call, &context);
-    return code == EXIT_DONE ? finish(call, migrate_check(context.database, &out, &err), &out, &err)
-                             : code;
+    if (code != EXIT_DONE)
+        return code;
+    int done = migrate_check(as_owner(call, &context, &owner), &out, &err);
+    return finish(call, done, &out, &err);
 }
 
 int migrate_command_sql(const struct call *call)

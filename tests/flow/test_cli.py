@@ -81,6 +81,8 @@ def test_up_ends_within_two_seconds_and_a_second_start_finds_the_data(_t):
     sent = pawl("-c", told["config"], "trigger", "stripe:payment_intent.succeeded", "--id", "evt_1", "--json")
     eq((sent[0], json.loads(sent[1])["accepted"]), (0, 1), sent[2])
     eq(pawl("up", "--dir", folder)[0], 4, "a second up on the same folder is refused")
+    for command in ("check", "list", "up"):
+        eq(pawl("-c", told["config"], "migrate", command)[::2], (0, ""), "migrate " + command + " as the cluster's owner")
     pids, start = proc.tree(), time.monotonic()
     proc.signal(signal.SIGINT)
     eq(proc.wait(5), 0)
