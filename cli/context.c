@@ -104,11 +104,18 @@ struct seeing {
     void *ctx;
 };
 
-// A section may bring a value of its own into view, so what stands in one is not judged.
+// A section may bring a value of its own into view, so what stands in one is not judged. A parent
+// may have such a section around a block: there only names with a group (data.total) are judged.
+static bool is_judged(const struct template_name *name)
+{
+    return name->section.len == 0 &&
+           (!name->passed || memchr(name->name.ptr, '.', name->name.len) != NULL);
+}
+
 static void see_value(void *ctx, const struct template_name *name)
 {
     const struct seeing *seeing = ctx;
-    if ((name->use == TEMPLATE_VALUE || name->use == TEMPLATE_RAW) && name->section.len == 0)
+    if ((name->use == TEMPLATE_VALUE || name->use == TEMPLATE_RAW) && is_judged(name))
         seeing->seen(seeing->ctx, name->name, (int)name->line, (int)name->col);
 }
 

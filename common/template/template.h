@@ -1,8 +1,9 @@
 // template.h: turns a Mustache template and named values into bounded text.
 //
-// The language is the required part of https://github.com/mustache/spec: variables, sections,
-// inverted sections, comments, partials, delimiters. No lambdas, blocks or dynamic names. A parsed
-// template is read-only: threads may share it. Every failure is ERR_INPUT and starts with
+// The language is the required part of https://github.com/mustache/spec (variables, sections,
+// inverted sections, comments, partials, delimiters) and its inheritance: {{<parent}}..{{/parent}}
+// is a partial whose {{$block}}s are replaced. No lambdas or dynamic names. A parsed template is
+// read-only: threads may share it. Every failure is ERR_INPUT and starts with
 // "name:line:col: ".
 #pragma once
 #include "common/err.h"
@@ -12,9 +13,9 @@
 
 enum {
     TEMPLATE_SOURCE_MAX = 256 * 1024, // bytes of one template
-    TEMPLATE_SECTIONS_MAX = 32,       // sections inside one another, in one template
+    TEMPLATE_SECTIONS_MAX = 32,  // sections, blocks and parents inside one another, in one template
     TEMPLATE_CONTEXTS_MAX = 64,  // values inside one another while expanding, partials included
-    TEMPLATE_PARTIALS_MAX = 32,  // partials inside one another, recursion included
+    TEMPLATE_PARTIALS_MAX = 32,  // partials, parents and replaced blocks inside one another
     TEMPLATE_STEPS_MAX = 200000, // parts written in one expansion: ends loops that write nothing
 };
 
@@ -33,10 +34,12 @@ struct template;
 struct template_how {
     enum template_part part;
     // Lenient is the suite's reading: what is missing is the empty string. Otherwise a variable
-    // that is missing, null, an object or an array is an error, and so is a missing partial.
+    // that is missing, null, an object or an array is an error, and so is a missing partial or
+    // parent.
     // Sections ask whether something is there, so for them missing is no error in either mode.
     bool lenient;
-    const struct template *(*partial)(void *ctx, struct slice name); // NULL result = there is none
+    // Finds partials and parents; NULL result = there is none.
+    const struct template *(*partial)(void *ctx, struct slice name);
     void *ctx;
 };
 
@@ -55,16 +58,19 @@ enum template_use {
     TEMPLATE_SECTION,  // {{#name}}
     TEMPLATE_INVERTED, // {{^name}}
     TEMPLATE_PARTIAL,  // {{>name}}
+    TEMPLATE_PARENT,   // {{<name}}
+    TEMPLATE_BLOCK,    // {{$name}}, where it stands and where it is replaced
 };
 
 struct template_name {
     enum template_use use;
     struct slice name;    // dotted, as written; "." is the current value
     struct slice section; // the section around it, empty at the top
+    bool passed;          // it stands in a parent: what comes into view there is the parent's
     unsigned line, col;   // from 1; columns count characters
 };
 
-// Calls seen for every name the template uses, in order, repeats too; not those inside its
-// partials.
+// Calls seen for every name the template uses, in order, repeats too, those in its blocks among
+// them; not those inside its partials and parents.
 void template_names(const struct template *t,
         void (*seen)(void *ctx, const struct template_name *name), void *ctx);

@@ -2,17 +2,29 @@
 #pragma once
 #include "common/template/template.h"
 
-enum node_kind { NODE_TEXT, NODE_VALUE, NODE_RAW, NODE_SECTION, NODE_INVERTED, NODE_PARTIAL };
+enum node_kind {
+    NODE_TEXT,
+    NODE_VALUE,
+    NODE_RAW,
+    NODE_SECTION,
+    NODE_INVERTED,
+    NODE_PARTIAL,
+    NODE_PARENT, // in it are only blocks: what goes into the parent's
+    NODE_BLOCK,
+};
 
-// The nodes of a section follow it, up to its end: a tree in one array.
+// The nodes of a section, block or parent follow it, up to its end: a tree in one array.
 struct node {
     enum node_kind kind;
-    bool line_start;     // NODE_TEXT: it is the first thing on its line, so a partial's indent goes
-                         // before it
-    uint32_t at;         // where it stands in the source
-    uint32_t end;        // index of the node that follows it and all that is in it
-    struct slice text;   // the text, or the name
-    struct slice indent; // NODE_PARTIAL: the space before it, if it stands alone on its line
+    bool line_start;   // NODE_TEXT: it is the first thing on its line, so an indent goes before it
+    bool alone;        // partial, parent: alone on its line (or lines), whose end is not written;
+                       // block: its tag is, so that its content starts with a line
+    bool leads;        // parent, block: only space before it on its line
+    uint32_t at;       // where it stands in the source
+    uint32_t end;      // index of the node that follows it and all that is in it
+    struct slice text; // the text, or the name
+    struct slice indent; // partial, parent: the space before it, if it leads. Block: the space that
+                         // its lines begin with
 };
 
 struct template
@@ -22,6 +34,13 @@ struct template
     struct node *nodes;
     size_t n, room;
 };
+
+// A place in the source, as people count: from 1, columns in characters.
+struct place {
+    size_t at;
+    unsigned line, col;
+};
+struct place template_place(const struct template *t, size_t at);
 
 // Fills err as ERR_INPUT with "name:line:col: message" for a place in the source; returns false.
 bool template_err(const struct template *t, size_t at, struct err *err, const char *fmt, ...)

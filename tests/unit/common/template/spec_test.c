@@ -1,5 +1,5 @@
-// The required part of the Mustache suite (https://github.com/mustache/spec), read where
-// PAWL_SHARED says.
+// The required part of the Mustache suite (https://github.com/mustache/spec) and its inheritance,
+// read where PAWL_SHARED says.
 #include "common/template/template.h"
 
 #include "tests/test.h"
@@ -70,7 +70,7 @@ static void run_case(const char *file, json_t *test)
         template_free(partials.templates[i]);
 }
 
-static void expands_every_required_case_of_the_suite(void **state)
+static void expands_every_case_of_the_suite_that_is_promised(void **state)
 {
     (void)state;
     static const struct {
@@ -83,6 +83,7 @@ static void expands_every_required_case_of_the_suite(void **state)
             {"inverted", 22},
             {"partials", 12},
             {"sections", 34},
+            {"~inheritance", 27},
     };
     for (size_t i = 0; i < ARRAY_LEN(files); i++) {
         char path[4096];
@@ -105,7 +106,7 @@ static void expands_every_required_case_of_the_suite(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-            cmocka_unit_test(expands_every_required_case_of_the_suite),
+            cmocka_unit_test(expands_every_case_of_the_suite_that_is_promised),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,77 +1,4 @@
-#include "common/template/template.h"
-
-#include "tests/test.h"
-
-#include <stdio.h>
-
-enum { OUT_MAX = 4000 };
-
-static struct template *parse(const char *name, struct slice source)
-{
-    struct err err = {0};
-    struct template *t = template_new(name, source, &err);
-    if (!t)
-        fail_msg("%s", err.msg);
-    return t;
-}
-
-static json_t *load(const char *values)
-{
-    json_error_t error;
-    json_t *json = json_loads(values, JSON_DECODE_ANY | JSON_ALLOW_NUL, &error);
-    if (!json)
-        fail_msg("%s: %s", values, error.text);
-    return json;
-}
-
-// The partials of these tests; they are parsed on the first call.
-static const struct template *partial(void *ctx, struct slice name)
-{
-    static const struct {
-        const char *name, *source;
-    } rows[] = {
-            {"loop", "{{>loop}}"},
-            {"bad", "one\n {{gone}}"},
-            {"line", "a\nb\n"},
-            {"outer", "(\n  {{>line}}\n)\n"},
-            {"tree", "{{v}}{{#kids}}[{{>tree}}]{{/kids}}"},
-    };
-    struct template **made = ctx;
-    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        if (!slice_eq(name, slice_of(rows[i].name)))
-            continue;
-        if (!made[i])
-            made[i] = parse(rows[i].name, slice_of(rows[i].source));
-        return made[i];
-    }
-    return NULL;
-}
-
-// Expands; err.msg is the result's text if that fails. The caller frees.
-static char *expand(struct slice source, const char *values, struct template_how how)
-{
-    struct template *made[8] = {0};
-    struct template *t = parse("t", source);
-    json_t *json = load(values);
-    AUTO_TEXT struct text out = {.max = OUT_MAX};
-    struct err err = {0};
-    how.partial = partial;
-    how.ctx = made;
-    assert_true(text_str(&out, "before "));
-    bool ok = template_expand(t, &how, json, &out, &err);
-    assert_true(ok || (err.kind == ERR_INPUT && strcmp(text_cstr(&out), "before ") == 0));
-    json_decref(json);
-    template_free(t);
-    for (size_t i = 0; i < ARRAY_LEN(made); i++)
-        template_free(made[i]);
-    return xstrdup(ok ? text_cstr(&out) + strlen("before ") : err.msg);
-}
-
-static void expect(const char *name, const char *got, const char *want)
-{
-    if (strcmp(got, want) != 0)
-        fail_msg("case '%s': want \"%s\", got \"%s\"", name, want, got);
-}
+#include "tests/unit/common/template/kit.h"
 
 static void escapes_by_the_part_it_fills(void **state)
 {
@@ -140,6 +67,14 @@ static void names_the_place_of_a_missing_value(void **state)
             {"a list", "{{x}}", "{\"x\":[1]}",
                     "t:1:1: 'x' is not one value but a list; write a section around it"},
             {"no partial", "{{>nope}}", "{}", "t:1:1: there is no partial 'nope'"},
+            {"no parent", "a {{<nope}}{{$b}}x{{/b}}{{/nope}}", "{}",
+                    "t:1:3: there is no parent 'nope'"},
+            {"in a block that is passed", "{{<mail}}\n{{$body}}{{gone}}{{/body}}{{/mail}}", "{}",
+                    "t:2:10: 'gone' has no value"},
+            {"in a block that is replaced", "{{<mail}}{{$title}}x{{/title}}{{/mail}}", "{}",
+                    "<x|>"},
+            {"in the default of a block", "{{$a}}{{gone}}{{/a}}", "{}",
+                    "t:1:7: 'gone' has no value"},
             {"in a partial", "{{>bad}}", "{}", "bad:2:2: 'gone' has no value"},
             {"an empty string is a value", "[{{x}}]", "{\"x\":\"\"}", "[]"},
             {"a section asks whether it is there", "{{#x}}{{x}}{{/x}}{{^x}}none{{/x}}", "{}",
@@ -172,6 +107,8 @@ static void expands_values_of_every_kind(void **state)
             {"tree of partials", "{{>tree}}",
                     "{\"v\":1,\"kids\":[{\"v\":2,\"kids\":[]},{\"v\":3,\"kids\":[]}]}", "1[2][3]"},
             {"indents add up", " {{>outer}}\n", "{}", " (\n   a\n   b\n )\n"},
+            {"partials without a space keep the indent around", "  {{>lines}}\n", "{}",
+                    "  a\n  b\n"},
             {"other delimiters", "{{=<% %>=}}<%x%> {{x}} <%{x}%>", "{\"x\":1}", "1 {{x}} 1"},
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -207,12 +144,20 @@ static void says_where_the_syntax_is_wrong_and_what_to_do(void **state)
             {"crossed sections", SLICE("{{#a}}\n{{#b}}{{/a}}{{/b}}"),
                     "t:2:7: section 'b' opened at 2:1 ends first; write {{/b}} before this"},
             {"end without a section", SLICE("{{/a}}"), "t:1:1: no section 'a' is open here"},
-            {"block", SLICE("{{$a}}{{/a}}"),
-                    "t:1:1: blocks, parents and dynamic names are not part of this language: '$a'; "
-                    "use {{>partial}}"},
             {"dynamic name", SLICE("{{>*a}}"),
-                    "t:1:1: blocks, parents and dynamic names are not part of this language: '*a'; "
-                    "use {{>partial}}"},
+                    "t:1:1: a name can't begin with '$', '<' or '*': '*a' (dynamic names are not "
+                    "part of this language)"},
+            {"dynamic parent", SLICE("{{<*a}}{{/*a}}"),
+                    "t:1:1: a name can't begin with '$', '<' or '*': '*a' (dynamic names are not "
+                    "part of this language)"},
+            {"unclosed block", SLICE("x\n{{$a}}"),
+                    "t:2:1: block 'a' does not end; close it with {{/a}}"},
+            {"unclosed parent", SLICE("{{<a}}"),
+                    "t:1:1: parent 'a' does not end; close it with {{/a}}"},
+            {"crossed block", SLICE("{{<p}}{{$a}}{{/p}}"),
+                    "t:1:13: block 'a' opened at 1:7 ends first; write {{/a}} before this"},
+            {"value between the blocks", SLICE("{{<p}}\n {{x}}{{/p}}"),
+                    "t:2:2: only blocks stand in parent 'p'; write this tag inside of one"},
             {"one delimiter", SLICE("{{=<%=}}"),
                     "t:1:1: delimiters are two words of at most 8 bytes without '=', as in {{=<% "
                     "%>=}}"},
@@ -289,6 +234,13 @@ static void bounds_what_an_expansion_may_take(void **state)
                     "t:1:7: expansion takes more than 200000 steps"},
             {"a partial that contains itself", "{{>loop}}", "{}",
                     "loop:1:1: partials are nested deeper than 32; does 'loop' contain itself?"},
+            {"a parent that is its own", "{{<parents}}{{/parents}}", "{}",
+                    "parents:1:1: partials are nested deeper than 32; does 'parents' contain "
+                    "itself?"},
+            {"a block that passes itself",
+                    "{{<mail}}{{$body}}{{<mail}}{{$body}}{{$body}}x{{/body}}{{/body}}{{/mail}}"
+                    "{{/body}}{{/mail}}",
+                    "{}", "<none|<none|x>>"},
             {"a tree that is too deep", "{{>tree}}", deep,
                     "tree:1:16: partials are nested deeper than 32; does 'tree' contain itself?"},
     };
@@ -317,10 +269,11 @@ static void fills_the_ceiling_to_the_last_byte(void **state)
 
 static void write_name(void *ctx, const struct template_name *name)
 {
-    static const char *const use[] = {"value", "raw", "section", "inverted", "partial"};
-    assert_true(text_fmt(ctx, "%u:%u %s %.*s in '%.*s'\n", name->line, name->col, use[name->use],
-            (int)name->name.len, (const char *)name->name.ptr, (int)name->section.len,
-            (const char *)name->section.ptr));
+    static const char *const use[] = {
+            "value", "raw", "section", "inverted", "partial", "parent", "block"};
+    assert_true(text_fmt(ctx, "%u:%u %s%s %.*s in '%.*s'\n", name->line, name->col,
+            name->passed ? "passed " : "", use[name->use], (int)name->name.len,
+            (const char *)name->name.ptr, (int)name->section.len, (const char *)name->section.ptr));
 }
 
 static void lists_the_names_it_uses_with_their_places(void **state)
@@ -329,7 +282,8 @@ static void lists_the_names_it_uses_with_their_places(void **state)
     AUTO_TEXT struct text out = {.max = 1000};
     struct template *t =
             parse("t", SLICE("{{order.id}} {{! no }}{{{b}}}\n{{#items}}{{^gone}}\n{{.}}"
-                             "{{/gone}}{{x}}{{/items}}{{>foot}}{{order.id}}"));
+                             "{{/gone}}{{x}}{{/items}}{{>foot}}{{order.id}}\n"
+                             "{{<mail}}{{$body}}{{y}}{{#z}}{{w}}{{/z}}{{/body}}{{/mail}}{{v}}"));
     template_names(t, write_name, &out);
     expect("names", text_cstr(&out),
             "1:1 value order.id in ''\n"
@@ -339,7 +293,13 @@ static void lists_the_names_it_uses_with_their_places(void **state)
             "3:1 value . in 'gone'\n"
             "3:15 value x in 'items'\n"
             "3:30 partial foot in ''\n"
-            "3:39 value order.id in ''\n");
+            "3:39 value order.id in ''\n"
+            "4:1 parent mail in ''\n"
+            "4:10 passed block body in ''\n"
+            "4:19 passed value y in ''\n"
+            "4:24 passed section z in ''\n"
+            "4:30 passed value w in 'z'\n"
+            "4:59 value v in ''\n");
     template_free(t);
 }
 

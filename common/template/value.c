@@ -1,0 +1,121 @@
+// Finds values and writes them, escaped by what is filled.
+#include "common/json/scan.h"
+#include "common/template/run.h"
+
+#include <stdio.h>
+
+bool run_write(
+        struct run *run, const struct scope *scope, const struct node *node, struct slice bytes)
+{
+    if (bytes.len && memchr(bytes.ptr, '\0', bytes.len))
+        return template_err(scope->t, node->at, run->err, "a NUL can't stand in a message");
+    bool in_header = run->how->part == TEMPLATE_HEADER;
+    for (size_t i = 0; in_header && i < bytes.len; i++)
+        if (bytes.ptr[i] == '\r' || bytes.ptr[i] == '\n')
+            return template_err(
+                    scope->t, node->at, run->err, "a line break can't stand in a header");
+    return text_add(run->out, bytes) ||
+           template_err(scope->t, node->at, run->err, "the message is longer than %zu bytes",
+                   run->out->max);
+}
+
+static bool write_html(
+        struct run *run, const struct scope *scope, const struct node *node, struct slice s)
+{
+    static const char *const entity[256] = {
+            ['&'] = "&amp;", ['<'] = "&lt;", ['>'] = "&gt;", ['"'] = "&quot;", ['\''] = "&#39;"};
+    size_t done = 0;
+    for (size_t i = 0; i < s.len; i++) {
+        const char *str = entity[s.ptr[i]];
+        if (!str)
+            continue;
+        if (!run_write(run, scope, node, (struct slice){s.ptr + done, i - done}) ||
+                !run_write(run, scope, node, slice_of(str)))
+            return false;
+        done = i + 1;
+    }
+    return run_write(run, scope, node, (struct slice){s.ptr + done, s.len - done});
+}
+
+static bool write_value(
+        struct run *run, const struct scope *scope, const struct node *node, struct slice s)
+{
+    if (node->kind == NODE_RAW)
+        return run_write(run, scope, node, s);
+    if (run->how->part == TEMPLATE_HTML)
+        return write_html(run, scope, node, s);
+    if (run->how->part == TEMPLATE_JSON)
+        return json_escape(run->out, s) ||
+               template_err(scope->t, node->at, run->err, "the message is longer than %zu bytes",
+                       run->out->max);
+    return run_write(run, scope, node, s);
+}
+
+static const json_t *member(const json_t *object, struct slice name)
+{
+    return json_is_object(object) ? json_object_getn(object, (const char *)name.ptr, name.len)
+                                  : NULL;
+}
+
+// Splits the first part off a dotted name.
+static struct slice next_part(struct slice *rest)
+{
+    const unsigned char *dot = memchr(rest->ptr, '.', rest->len);
+    struct slice first = {rest->ptr, dot ? (size_t)(dot - rest->ptr) : rest->len};
+    size_t used = first.len + (dot != NULL);
+    *rest = (struct slice){rest->ptr + used, rest->len - used};
+    return first;
+}
+
+// The first part is looked for from the innermost context outwards, the others only inside it, so a
+// broken chain finds nothing (spec: interpolation, "Broken Chain Resolution"). NULL if missing.
+const json_t *run_lookup(const struct run *run, struct slice name)
+{
+    unsigned depth = run->depth;
+    if (slice_eq(name, SLICE(".")))
+        return run->contexts[depth - 1];
+    struct slice first = next_part(&name);
+    const json_t *value = NULL;
+    while (!value && depth > 0)
+        value = member(run->contexts[--depth], first);
+    while (value && name.len)
+        value = member(value, next_part(&name));
+    return value;
+}
+
+// The shortest digits that read back as the same number: 1.21, not 1.20999999999999996.
+static void print_real(double value, char *buf, size_t size)
+{
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(buf, size, "%.*g", digits, value);
+        if (strtod(buf, NULL) == value)
+            return;
+    }
+}
+
+bool run_scalar(
+        struct run *run, const struct scope *scope, const struct node *node, const json_t *value)
+{
+    char buf[40];
+    switch (json_typeof(value)) {
+    case JSON_STRING:
+        return write_value(run, scope, node,
+                (struct slice){(const unsigned char *)json_string_value(value),
+                        json_string_length(value)});
+    case JSON_INTEGER:
+        snprintf(buf, sizeof buf, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+        return run_write(run, scope, node, slice_of(buf));
+    case JSON_REAL:
+        print_real(json_real_value(value), buf, sizeof buf);
+        return run_write(run, scope, node, slice_of(buf));
+    case JSON_TRUE:
+        return run_write(run, scope, node, SLICE("true"));
+    case JSON_FALSE:
+        return run_write(run, scope, node, SLICE("false"));
+    case JSON_NULL:
+    case JSON_OBJECT:
+    case JSON_ARRAY:
+    default:
+        return true;
+    }
+}
