@@ -12,6 +12,8 @@
 #define VALUE_MAX 1024 // bytes of one value that are shown
 #define RATE_SLOTS 64  // different events told apart; further ones share the last slot
 #define RATE_PER_SECOND 10
+#define MINUTE_SLOTS 512 // events with their values told apart
+#define MINUTE_MS 60000
 
 static struct {
     char component[32];
@@ -29,6 +31,14 @@ static struct {
     } slots[RATE_SLOTS];
 } rate = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+static struct {
+    pthread_mutex_t lock;
+    struct minute {
+        uint64_t what; // hash of event and values, 0 = free
+        int64_t said_ms, left_out;
+    } slots[MINUTE_SLOTS];
+} minutes = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
 void log_init(const char *component, bool json, enum log_level level)
 {
     snprintf(setup.component, sizeof setup.component, "%s", component);
@@ -36,12 +46,20 @@ void log_init(const char *component, bool json, enum log_level level)
     setup.level = level;
 }
 
+#define HASH_START 14695981039346656037U // FNV-1a
+
+// The closing NUL counts, so that several strings in a row are told apart.
+static uint64_t hash_more(uint64_t hash, const char *str)
+{
+    do
+        hash = (hash ^ (unsigned char)*str) * 1099511628211U;
+    while (*str++);
+    return hash;
+}
+
 static uint64_t hash_of(const char *str)
 {
-    uint64_t hash = 14695981039346656037U; // FNV-1a
-    for (; *str; str++)
-        hash = (hash ^ (unsigned char)*str) * 1099511628211U;
-    return hash | 1;
+    return hash_more(HASH_START, str) | 1;
 }
 
 static struct slot *slot_of(uint64_t event)
@@ -74,6 +92,34 @@ static bool may_log(const char *event, int64_t *ret_suppressed)
     }
     pthread_mutex_unlock(&rate.lock);
     return may;
+}
+
+static struct minute *minute_of(uint64_t what)
+{
+    size_t i = 0;
+    while (i < MINUTE_SLOTS - 1 && minutes.slots[i].what != 0 && minutes.slots[i].what != what)
+        i++;
+    if (minutes.slots[i].what == 0)
+        minutes.slots[i] = (struct minute){.what = what, .said_ms = INT64_MIN};
+    return &minutes.slots[i];
+}
+
+bool log_each_minute(const char *event, const char *first, const char *second, int64_t now_ms,
+        int64_t *ret_left_out)
+{
+    uint64_t what = hash_more(hash_more(hash_of(event), first), second) | 1;
+    pthread_mutex_lock(&minutes.lock);
+    struct minute *minute = minute_of(what);
+    bool say = minute->said_ms == INT64_MIN || now_ms - minute->said_ms >= MINUTE_MS;
+    if (say) {
+        *ret_left_out = minute->left_out;
+        minute->said_ms = now_ms;
+        minute->left_out = 0;
+    } else {
+        minute->left_out++;
+    }
+    pthread_mutex_unlock(&minutes.lock);
+    return say;
 }
 
 static void add_quoted(struct text *line, struct slice value)

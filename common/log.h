@@ -31,6 +31,13 @@ void log_init(const char *component, bool json, enum log_level level);
 // Thread-safe; at most 4 KiB a line.
 void log_fields(enum log_level level, const char *event, const char *msg,
         const struct log_field *fields, size_t n);
+
+// For events that anybody may cause at will: true at most once a minute for each event and pair of
+// values; then *ret_left_out says how many were left out since the last one. now_ms: clock_mono_ms.
+// Thread-safe; of very many pairs the last ones share their minute.
+bool log_each_minute(const char *event, const char *first, const char *second, int64_t now_ms,
+        int64_t *ret_left_out);
+
 // Any number of fields, none too (the first of the array is not one: C has no empty array).
 #define LOG(level, event, msg, ...)                                                                \
     log_fields(LOG_LVL_##level, (event), (msg),                                                    \

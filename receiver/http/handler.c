@@ -10,6 +10,7 @@
 
 #include <strings.h>
 
+#define REJECTED "webhook.rejected"
 #define UNKNOWN "unknown" // label of what is no configured source
 
 // One request on its way through the steps; lives on the stack.
@@ -42,8 +43,11 @@ static void answer(const struct visit *visit, enum answer_row row)
 static void reject(const struct visit *visit, enum answer_row row, const char *reason)
 {
     series_inc(metric(METRIC_REJECTED, label_of(visit), reason, NULL));
-    LOG(WARNING, "webhook.rejected", "a request was refused", L_STR("source", label_of(visit)),
-            L_STR("reason", reason));
+    int64_t left_out = 0;
+    if (log_each_minute(REJECTED, label_of(visit), reason, visit->start_us / 1000, &left_out))
+        LOG(WARNING, REJECTED, "a request was refused; at most one line a minute of each kind",
+                L_STR("source", label_of(visit)), L_STR("reason", reason),
+                L_INT("left_out", left_out));
     answer(visit, row);
 }
 

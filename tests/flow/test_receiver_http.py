@@ -109,6 +109,16 @@ def test_route_method_and_size(t):
     still_works(w, 1)
 
 
+def test_a_flood_of_refused_requests_is_one_line_of_each_kind(t):
+    w = world(t)
+    for _ in range(3):
+        w.post(*[Request("/hooks/stripe", {}, b"{}")] * 40, connections=4)
+        w.post(Request("/hooks/none", {}, b"{}"))
+        time.sleep(0.4)
+    eq(w.receivers[0].metric("pawl_webhook_requests_total", source="stripe", outcome="rejected"), 120)
+    eq(w.receivers[0].log().count("webhook.rejected"), 2)
+
+
 def test_every_reason_of_a_refused_signature_looks_the_same(t):
     w = world(t)
     body = stripe_event("evt-1", "step.s1", "o-1")

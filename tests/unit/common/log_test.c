@@ -116,6 +116,24 @@ static void shows_ten_repeats_a_second_and_counts_the_rest(void **state)
     assert_non_null(strstr(stop(), "\"suppressed\":"));
 }
 
+static void says_each_kind_once_a_minute_and_counts_the_rest(void **state)
+{
+    (void)state;
+    int64_t left_out = -1;
+    assert_true(log_each_minute("test.minute", "shop", "mac", 1000, &left_out));
+    assert_int_equal(left_out, 0);
+    for (int i = 0; i < 30; i++)
+        assert_false(log_each_minute("test.minute", "shop", "mac", 1000 + i, &left_out));
+    assert_true(log_each_minute("test.minute", "shop", "too_old", 1000, &left_out));
+    assert_true(log_each_minute("test.minute", "erp", "mac", 1000, &left_out));
+    assert_true(log_each_minute("test.minute", "er", "pmac", 1000, &left_out));
+    assert_false(log_each_minute("test.minute", "shop", "mac", 60999, &left_out));
+    assert_true(log_each_minute("test.minute", "shop", "mac", 61000, &left_out));
+    assert_int_equal(left_out, 31);
+    assert_true(log_each_minute("test.minute", "shop", "mac", 121000, &left_out));
+    assert_int_equal(left_out, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -125,6 +143,7 @@ int main(void)
             cmocka_unit_test(drops_what_is_below_the_level),
             cmocka_unit_test(keeps_a_line_below_four_kilobytes_and_valid),
             cmocka_unit_test(shows_ten_repeats_a_second_and_counts_the_rest),
+            cmocka_unit_test(says_each_kind_once_a_minute_and_counts_the_rest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
