@@ -95,6 +95,7 @@ static bool template_ok(const char *src, size_t len, struct err *err)
 }
 
 const struct policy_known policy_knowledge = {.scheme = scheme_known,
+        .scheme_at = scheme_at,
         .template_ok = template_ok,
         .horizon_s = scheme_horizon_s,
         .signs_url = scheme_signs_url};
@@ -131,6 +132,7 @@ static void template_values(const char *src, size_t len,
 }
 
 const struct policy_known policy_knowledge_of_files = {.scheme = scheme_known,
+        .scheme_at = scheme_at,
         .template_ok = template_ok,
         .template_values = template_values,
         .horizon_s = scheme_horizon_s,

@@ -260,7 +260,7 @@ static void mark_exempt(const struct making *making, char *const *name)
         near_offer(&near, *name, message->name);
     }
     if (!found)
-        policy_report_unknown(making, name, "message", *name, near.best);
+        policy_report_unknown(making, name, "message", &(struct unknown){*name, near.best, ""});
 }
 
 void policy_check_messages(const struct making *making)

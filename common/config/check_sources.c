@@ -1,4 +1,5 @@
 // Sources: scheme, secrets and their dates, what their events may say, and how long keys must live.
+#include "common/config/near.h"
 #include "common/config/policy_made.h"
 
 #include <stdio.h>
@@ -148,6 +149,22 @@ static void check_custom(const struct making *making, struct source *source)
     check_signed(making, source->verify);
 }
 
+static void report_scheme(const struct making *making, const struct source *source)
+{
+    const struct policy_known *known = making->known;
+    struct near near = {0};
+    AUTO_TEXT struct text all;
+    text_init(&all, LIST_MAX);
+    for (size_t i = 0; known->scheme_at && known->scheme_at(i); i++) {
+        bool active = false;
+        near_offer(&near, source->scheme, known->scheme_at(i));
+        if (known->scheme(known->scheme_at(i), &active) && active)
+            text_fmt(&all, "%s%s", all.len ? ", " : "", known->scheme_at(i));
+    }
+    policy_report_unknown(making, &source->scheme, "scheme",
+            &(struct unknown){source->scheme, near.best, text_cstr(&all)});
+}
+
 static void check_scheme(const struct making *making, struct source *source)
 {
     source->active = true;
@@ -155,8 +172,7 @@ static void check_scheme(const struct making *making, struct source *source)
         return;
     if (!making->known->scheme(source->scheme, &source->active)) {
         source->active = false;
-        SAY(DIAG_ERROR, &source->scheme, NULL, "unknown-scheme", "unknown scheme '%s'",
-                source->scheme);
+        report_scheme(making, source);
     } else if (!source->active) {
         SAY(DIAG_INACTIVE, &source->scheme, NULL, "inactive",
                 "not active yet: scheme '%s': source '%s' takes nothing in", source->scheme,

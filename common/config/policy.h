@@ -201,6 +201,8 @@ struct policy {
 struct policy_known {
     // Does this scheme exist (in the catalogue of 60), and does it run in this version?
     bool (*scheme)(const char *name, bool *ret_active);
+    // The name of scheme i, NULL past the last: for "did you mean". May be NULL.
+    const char *(*scheme_at)(size_t i);
     // Checks a Mustache source; false + err (with "line:col: why"). Used for once, collapse and
     // every template.
     bool (*template_ok)(const char *src, size_t len, struct err *err);

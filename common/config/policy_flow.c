@@ -2,6 +2,8 @@
 #include "common/config/near.h"
 #include "common/config/policy_made.h"
 
+#include <stdio.h>
+
 int policy_state_index(const struct policy *policy, const char *name)
 {
     for (size_t i = 0; name && i < policy->flow.n_states; i++) {
@@ -22,23 +24,30 @@ static int message_index(const struct policy *policy, const char *name)
 }
 
 void policy_report_unknown(const struct making *making, const void *slot, const char *what,
-        const char *name, const char *near)
+        const struct unknown *unknown)
 {
-    const char *code = strcmp(what, "state") == 0 ? "unknown-state" : "unknown-message";
-    schema_diag(making->load, DIAG_ERROR, AT_SLOT(slot, NULL), code, "unknown %s '%s'%s%s%s", what,
-            yaml_show(slice_of(name)).text, near ? "; did you mean '" : "", near ? near : "",
-            near ? "'?" : "");
+    char code[32];
+    const char *near = unknown->near, *all = near ? "" : unknown->all;
+    snprintf(code, sizeof code, "unknown-%s", what);
+    schema_diag(making->load, DIAG_ERROR, AT_SLOT(slot, NULL), code, "unknown %s '%s'%s%s%s%s%s",
+            what, yaml_show(slice_of(unknown->name)).text, near ? "; did you mean '" : "",
+            near ? near : "", near ? "'?" : "", *all ? "; there is " : "", all);
 }
 
 static void report_state(const struct making *making, const void *slot, const char *name)
 {
     const struct flow *flow = &making->made->policy.flow;
     struct near near = {0};
+    AUTO_TEXT struct text all;
+    text_init(&all, LIST_MAX);
     for (size_t i = 0; i < flow->n_states; i++) {
-        if (flow->states[i].name)
-            near_offer(&near, name, flow->states[i].name);
+        if (!flow->states[i].name)
+            continue;
+        near_offer(&near, name, flow->states[i].name);
+        text_fmt(&all, "%s%s", all.len ? ", " : "", flow->states[i].name);
     }
-    policy_report_unknown(making, slot, "state", name, near.best);
+    policy_report_unknown(
+            making, slot, "state", &(struct unknown){name, near.best, text_cstr(&all)});
 }
 
 // The index of the state that *slot names; -1 and a finding when there is none.
@@ -176,7 +185,8 @@ static void resolve(const struct making *making, const struct schema_ref *ref)
         if (policy->messages[i].name)
             near_offer(&near, ref->node->text, policy->messages[i].name);
     }
-    policy_report_unknown(making, ref->slot, "message", ref->node->text, near.best);
+    policy_report_unknown(
+            making, ref->slot, "message", &(struct unknown){ref->node->text, near.best, ""});
 }
 
 // A path that is written and empty was told; that no state is known then need not be told as well.

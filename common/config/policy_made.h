@@ -51,7 +51,13 @@ void policy_check_messages(const struct making *making);
 void policy_check_templates(const struct making *making);
 void policy_check_values(const struct making *making); // after all others: only if no error
 
-// Reports a text that names no state / message / channel, with the nearest that exists.
+// A text that names nothing, the nearest that exists (NULL = none is near), and for that case all
+// that exist, with commas ("" = not said).
+enum { LIST_MAX = 800 };
+struct unknown {
+    const char *name, *near, *all;
+};
+// what: state, message, scheme.
 void policy_report_unknown(const struct making *making, const void *slot, const char *what,
-        const char *name, const char *near);
+        const struct unknown *unknown);
 int policy_state_index(const struct policy *policy, const char *name); // -1 when there is none

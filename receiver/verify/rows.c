@@ -164,6 +164,11 @@ bool scheme_known(const char *name, bool *ret_active)
     return true;
 }
 
+const char *scheme_at(size_t i)
+{
+    return i < ARRAY_LEN(catalogue) ? catalogue[i].name : NULL;
+}
+
 int64_t scheme_horizon_s(const char *name)
 {
     const struct catalogue *entry = catalogue_find(name);

@@ -37,6 +37,7 @@ struct verify_result {
 struct scheme;
 const struct scheme *scheme_of(const struct source *source); // NULL when it does not run
 bool scheme_known(const char *name, bool *ret_active);       // for the policy checker
+const char *scheme_at(size_t i); // all that are known, NULL past the last; for the policy checker
 // For how many seconds the provider may send one event again; 0 = not known. Remembered keys must
 // outlive it.
 int64_t scheme_horizon_s(const char *name);

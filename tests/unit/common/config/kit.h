@@ -34,6 +34,12 @@ static inline bool kit_scheme(const char *name, bool *ret_active)
     return *ret_active || !strcmp(name, "twilio") || !strcmp(name, "easypost");
 }
 
+static inline const char *kit_scheme_at(size_t i)
+{
+    static const char *const names[] = {"app", "stripe", "twilio"};
+    return i < ARRAY_LEN(names) ? names[i] : NULL;
+}
+
 static inline bool kit_template_ok(const char *src, size_t len, struct err *err)
 {
     struct template *t = template_new("t", (struct slice){(const unsigned char *)src, len}, err);
@@ -52,6 +58,7 @@ static inline bool kit_signs_url(const char *scheme)
 }
 
 static const struct policy_known kit_known = {.scheme = kit_scheme,
+        .scheme_at = kit_scheme_at,
         .template_ok = kit_template_ok,
         .horizon_s = kit_horizon_s,
         .signs_url = kit_signs_url};

@@ -197,6 +197,10 @@ static void knows_every_scheme_of_the_catalogue_and_which_run(void **state)
         assert_row(active == cases[i].active, cases[i].name);
         assert_row(scheme_horizon_s(cases[i].name) == cases[i].horizon_s, cases[i].name);
     }
+    size_t n = 0;
+    while (scheme_at(n))
+        assert_true(scheme_known(scheme_at(n++), NULL));
+    assert_true(n > 50);
     assert_true(scheme_sound(scheme_row("stripe")));
 }
 
