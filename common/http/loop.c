@@ -137,6 +137,11 @@ struct http_loop *http_loop_new(const struct http_loop_options *options, struct 
     loop->options = *options;
     loop->turned_ms = clock_mono_ms();
     configure(loop);
+    // A socket's buffers come from a free list of the thread that made the socket, without a lock.
+    // The wake-up pipe is made here, in main, but read by the loop's thread: so main's list stays
+    // empty, and those buffers are malloc's. Connections are made by the loop's own thread and keep
+    // theirs.
+    h2o_socket_buffer_prototype.allocator.max = 0;
     h2o_context_init(&loop->context, h2o_evloop_create(), &loop->config);
     loop->accept.ctx = &loop->context;
     loop->accept.hosts = loop->config.hosts;
