@@ -2,6 +2,7 @@
 
 #include "common/utf8.h"
 
+#include <ctype.h>
 #include <stdio.h>
 
 struct unit {
@@ -57,9 +58,28 @@ static struct slice after(struct slice text, size_t n)
     return (struct slice){text.ptr + n, text.len - n};
 }
 
+// Of a name, a list or a comment around an address no part may be shown that could be a person's.
+static bool is_bare(struct slice address)
+{
+    for (size_t i = 0; i < address.len; i++)
+        if (address.ptr[i] <= ' ' || address.ptr[i] == 0x7f ||
+                strchr("<>,;:\"()[]\\", address.ptr[i]))
+            return false;
+    return true;
+}
+
+static struct slice domain_part(struct slice text)
+{
+    size_t n = 0;
+    while (n < text.len &&
+            (isalnum(text.ptr[n]) || text.ptr[n] >= 0x80 || strchr("-._", text.ptr[n])))
+        n++;
+    return (struct slice){text.ptr, n};
+}
+
 static char *masked_mail(struct slice address, size_t at)
 {
-    struct slice domain = after(address, at + 1);
+    struct slice domain = domain_part(after(address, at + 1));
     size_t dot = domain.len;
     while (dot > 0 && domain.ptr[dot - 1] != '.')
         dot--;
@@ -68,8 +88,8 @@ static char *masked_mail(struct slice address, size_t at)
     size_t room = address.len + 16;
     char *out = xmalloc(room);
     snprintf(out, room, "%.*s***@%.*s***%.*s", first_len(local), (const char *)local.ptr,
-            first_len(domain), (const char *)domain.ptr, (int)(domain.len - last),
-            (const char *)domain.ptr + last);
+            is_bare(address) ? first_len(domain) : 0, (const char *)domain.ptr,
+            (int)(domain.len - last), (const char *)domain.ptr + last);
     return out;
 }
 

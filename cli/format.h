@@ -9,5 +9,6 @@ char *format_age(int64_t us, char out[FORMAT_MAX]);
 // "9..14 ms" when both have one unit, else "9 ms .. 3.2 s".
 char *format_age_range(int64_t least_us, int64_t most_us, char out[2 * FORMAT_MAX]);
 
-// "c***@e***.net", "+49***00"; what is neither is "***". Yours.
+// "c***@e***.net", "+49***00"; what is neither is "***". With more than a bare mailbox, such as a
+// name, only its first letter and the domain's last label are left: "A***@***.net". Yours.
 char *format_masked(struct slice address);

@@ -56,3 +56,15 @@ bool utf8_add(struct text *out, uint32_t c)
     b[0] = (unsigned char)(first[n] | c);
     return text_add(out, (struct slice){b, n});
 }
+
+bool utf8_has_control(struct slice text)
+{
+    for (size_t i = 0; i < text.len;) {
+        size_t n = utf8_len((struct slice){text.ptr + i, text.len - i});
+        uint32_t c = n ? utf8_code(text.ptr + i, n) : ' ';
+        if (c < 0x20 || (c >= 0x7f && c <= 0x9f) || c == 0x2028 || c == 0x2029)
+            return true;
+        i += n ? n : 1;
+    }
+    return false;
+}

@@ -10,3 +10,7 @@ uint32_t utf8_code(const unsigned char *s, size_t n);
 
 // Appends code as UTF-8; false when it would pass out's ceiling.
 bool utf8_add(struct text *out, uint32_t code);
+
+// True when there is a control character in it (C0, DEL, C1 such as U+0085) or one that ends a
+// line by Unicode (U+2028, U+2029). What is not UTF-8 is not looked at.
+bool utf8_has_control(struct slice text);

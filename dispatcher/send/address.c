@@ -1,6 +1,7 @@
 #include "dispatcher/send/address.h"
 
 #include "common/text.h"
+#include "common/utf8.h"
 #include "dispatcher/send/encode.h"
 
 #include <ctype.h>
@@ -127,7 +128,7 @@ bool mailbox_parse(struct slice text, domain_to_ascii_fn *to_ascii, struct mailb
 {
     if (text.len == 0)
         return err_set(err, ERR_INPUT, "the address is empty");
-    if (text_has_control(text))
+    if (utf8_has_control(text))
         return err_set(err, ERR_INPUT, "the address holds a control character");
     if (!text_is_utf8(text))
         return err_set(err, ERR_INPUT, "the address is not UTF-8");

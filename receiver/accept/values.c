@@ -1,5 +1,7 @@
 #include "receiver/accept/values.h"
 
+#include "common/utf8.h"
+
 #include <jansson.h>
 
 static json_t *object_of(const char *text)
@@ -76,22 +78,15 @@ char *values_of_note(const struct note_words *words)
     return compact(root);
 }
 
-static bool has_control(const char *text, size_t len)
-{
-    for (size_t i = 0; i < len; i++)
-        if ((unsigned char)text[i] < 0x20 || text[i] == 0x7f)
-            return true;
-    return false;
-}
-
 char *values_text(const char *object, const char *member, size_t max)
 {
     json_t *root = object_of(object), *value = json_object_get(root, member);
     char *text = NULL;
     if (json_is_string(value)) {
-        size_t len = json_string_length(value);
-        if (len > 0 && len <= max && !has_control(json_string_value(value), len))
-            text = xstrdup(json_string_value(value));
+        struct slice said = {
+                (const unsigned char *)json_string_value(value), json_string_length(value)};
+        if (said.len > 0 && said.len <= max && !utf8_has_control(said))
+            text = slice_dup(said);
     }
     json_decref(root);
     return text;

@@ -23,7 +23,7 @@ struct note_words {
 char *values_of_note(const struct note_words *words);
 
 // A text member of a JSON object as a malloc'ed string; NULL when missing, empty, not a string,
-// over max bytes or with a control character in it.
+// over max bytes or with a control character in it (utf8_has_control).
 char *values_text(const char *object, const char *member, size_t max);
 
 // An event's name in a once key: "source/scope/id". Ids are unique only within their source and

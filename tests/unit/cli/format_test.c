@@ -39,7 +39,11 @@ static void addresses_are_masked(void **state)
         const char *address, *want;
     } rows[] = {{"customer@example.net", "c***@e***.net"}, {"a@b.co.uk", "a***@b***.uk"},
             {"x@localhost", "x***@l***"}, {"\xc3\xa4rger@example.net", "\xc3\xa4***@e***.net"},
-            {"\"a@b\"@example.net", "\"***@e***.net"}, {"+4915100000000", "+49***00"},
+            {"\"a@b\"@example.net", "\"***@***.net"},
+            {"Ann Example <ann@example.net>", "A***@***.net"},
+            {"ann@example.net, Bob B. Secret", "a***@***.net"},
+            {"ann@example.net (Ann.Secret)", "a***@***.net"}, {"ann@[192.0.2.1]", "a***@***"},
+            {"ann@example.net\r\nBcc.secret", "a***@***.net"}, {"+4915100000000", "+49***00"},
             {"+491", "***"}, {"@example.net", "***"}, {"customer@", "***"}, {"", "***"}};
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         AUTO_FREE char *got = format_masked(slice_of(rows[i].address));

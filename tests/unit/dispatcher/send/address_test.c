@@ -80,6 +80,10 @@ static void refuses_what_is_not_one_mailbox(void **state)
             "\xff@example.org",
             "ann\xc3@example.org",
             "ann@\xed\xa0\x80.example",
+            "ann\xc2\x85@example.org",
+            "ann\xe2\x80\xa8"
+            "b@example.org",
+            "Ann\xe2\x80\xa9 <ann@example.org>",
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
         assert_row(!parses(slice_of(rows[i])), rows[i]);

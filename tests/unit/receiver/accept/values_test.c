@@ -20,9 +20,30 @@ static void an_event_has_a_name_of_its_own_among_sources_and_scopes(void **state
     }
 }
 
+static void a_text_with_a_control_character_is_none(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *object, *want;
+    } rows[] = {{"{\"e\":\"a@b\"}", "a@b"},
+            {"{\"e\":\"\\u00e4\\u20ac@b\"}", "\xc3\xa4\xe2\x82\xac@b"},
+            {"{\"e\":\"a\\n@b\"}", NULL}, {"{\"e\":\"a\\u007f@b\"}", NULL},
+            {"{\"e\":\"a\\u0085@b\"}", NULL}, {"{\"e\":\"a\\u009b@b\"}", NULL},
+            {"{\"e\":\"a\\u2028@b\"}", NULL}, {"{\"e\":\"a\\u2029@b\"}", NULL},
+            {"{\"e\":\"\"}", NULL}, {"{\"e\":\"123456789\"}", NULL}};
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        AUTO_FREE char *got = values_text(rows[i].object, "e", 8);
+        if (!rows[i].want)
+            assert_null(got);
+        else
+            assert_string_equal(got, rows[i].want);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-            cmocka_unit_test(an_event_has_a_name_of_its_own_among_sources_and_scopes)};
+            cmocka_unit_test(an_event_has_a_name_of_its_own_among_sources_and_scopes),
+            cmocka_unit_test(a_text_with_a_control_character_is_none)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
