@@ -83,6 +83,7 @@ static bool open_block(
     if (!open_node(p, tag, NODE_BLOCK, alone ? line->to : tag->end))
         return false;
     struct node *block = innermost(p, 0);
+    assert(block); // just opened
     block->alone = alone;
     block->leads = line->leads;
     block->indent = space_before(p, tag, line);
@@ -100,6 +101,7 @@ static bool open_parent(struct parser *p, const struct tag *tag, const struct ta
     if (!open_node(p, tag, NODE_PARENT, tag->end))
         return false;
     struct node *parent = innermost(p, 0);
+    assert(parent); // just opened
     parent->leads = line->leads;
     parent->indent = space_before(p, tag, line);
     p->at = tag->end;
