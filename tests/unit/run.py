@@ -2,10 +2,12 @@
 
 At the end `N passed, N failed`, where N counts tests, not programs."""
 import json
+import os
 import re
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 PROGRAM_SECONDS_MAX = 60
 
@@ -14,6 +16,13 @@ def programs(build):
     """[(name, argv)] of the build's unit tests, as meson knows them."""
     listed = subprocess.run(["meson", "introspect", "--tests", build], capture_output=True, text=True, check=True).stdout
     return [(t["name"], t["cmd"]) for t in json.loads(listed) if any(s.endswith("unit") for s in t["suite"])]
+
+
+def timed(program):
+    """(name, exit status, output, seconds)"""
+    name, argv = program
+    start = time.monotonic()
+    return (name, *run(argv), time.monotonic() - start)
 
 
 def run(argv):
@@ -36,16 +45,15 @@ def counts(output):
 
 def main(build):
     passed = failed = 0
-    for name, argv in programs(build):
-        start = time.monotonic()
-        status, output = run(argv)
-        good, bad = counts(output)
-        # A crash or a sanitizer's report fails even when every test so far was well.
-        bad = bad or (1 if status != 0 else 0)
-        passed, failed = passed + good, failed + bad
-        print(f"{'ok  ' if not bad else 'FAIL'} {time.monotonic() - start:6.2f}s  {name}")
-        closing = [line for line in output.splitlines() if re.match(r"\[(==========|  PASSED  |  FAILED  )\] .*test\(s\)", line)]
-        print("\n".join("      " + line for line in (output.splitlines() if bad else closing)), flush=True)
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for name, status, output, seconds in pool.map(timed, programs(build)):
+            good, bad = counts(output)
+            # A crash or a sanitizer's report fails even when every test so far was well.
+            bad = bad or (1 if status != 0 else 0)
+            passed, failed = passed + good, failed + bad
+            print(f"{'ok  ' if not bad else 'FAIL'} {seconds:6.2f}s  {name}")
+            closing = [line for line in output.splitlines() if re.match(r"\[(==========|  PASSED  |  FAILED  )\] .*test\(s\)", line)]
+            print("\n".join("      " + line for line in (output.splitlines() if bad else closing)), flush=True)
     print(f"{passed} passed, {failed} failed")
     return 1 if failed or not passed else 0
 
