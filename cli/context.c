@@ -120,21 +120,39 @@ static void see_value(void *ctx, const struct template_name *name)
         seeing->seen(seeing->ctx, name->name, (int)name->line, (int)name->col);
 }
 
-static void template_values(const char *src, size_t len,
-        void (*seen)(void *ctx, struct slice name, int line, int column), void *ctx)
+static void see_partial(void *ctx, const struct template_name *name)
+{
+    const struct seeing *seeing = ctx;
+    if (name->use == TEMPLATE_PARTIAL || name->use == TEMPLATE_PARENT)
+        seeing->seen(seeing->ctx, name->name, (int)name->line, (int)name->col);
+}
+
+static void see_names(const char *src, size_t len,
+        void (*see)(void *ctx, const struct template_name *name), struct seeing *seeing)
 {
     struct slice source = {(const unsigned char *)src, len};
-    struct seeing seeing = {seen, ctx};
     struct template *parsed = template_new("template", source, NULL);
     if (parsed)
-        template_names(parsed, see_value, &seeing);
+        template_names(parsed, see, seeing);
     template_free(parsed);
 }
 
+static void template_values(const char *src, size_t len,
+        void (*seen)(void *ctx, struct slice name, int line, int column), void *ctx)
+{
+    see_names(src, len, see_value, &(struct seeing){seen, ctx});
+}
+
+static void template_partials(const char *src, size_t len,
+        void (*seen)(void *ctx, struct slice name, int line, int column), void *ctx)
+{
+    see_names(src, len, see_partial, &(struct seeing){seen, ctx});
+}
+
 const struct policy_known policy_knowledge_of_files = {.scheme = scheme_known,
-        .scheme_at = scheme_at,
         .template_ok = template_ok,
         .template_values = template_values,
+        .template_partials = template_partials,
         .horizon_s = scheme_horizon_s,
         .signs_url = scheme_signs_url};
 

@@ -66,7 +66,8 @@ static bool sends(const struct message *message, struct slice channel)
     return false;
 }
 
-// "partials/foot.mustache" and "<message>/foot.mustache" are for {{>foot}}: names without a dot.
+// "layouts/foot.mustache", "partials/foot.mustache" and "<message>/foot.mustache" are for {{>foot}}
+// and {{<foot}}: names without a dot.
 static bool is_partial(const char *path, struct slice *ret_folder)
 {
     struct slice rest = slice_of(path), name;
@@ -74,11 +75,52 @@ static bool is_partial(const char *path, struct slice *ret_folder)
            slice_eq(rest, SLICE("mustache"));
 }
 
+static bool has_mail(
+        const struct policy *policy, const char *message, struct slice locale, const char *part)
+{
+    char path[256];
+    snprintf(path, sizeof path, "%s/email.%.*s.%s.mustache", message, (int)locale.len,
+            (const char *)locale.ptr, part);
+    for (size_t i = 0; i < policy->n_templates; i++) {
+        if (strcmp(policy->templates[i].path, path) == 0)
+            return true;
+    }
+    return false;
+}
+
+// All parts of a mail are of one locale: one that is not whole is not used, and one that is whole
+// but has less than the default's makes poorer mails.
+static void check_locale(const struct making *making, const struct policy_text *file,
+        const struct message *message, const struct template_name *name)
+{
+    const struct policy *policy = &making->made->policy;
+    struct slice whole = slice_of(policy->locale), locale = name->locale;
+    if (!slice_eq(name->channel, SLICE("email")) || slice_eq(locale, whole))
+        return;
+    bool subject = has_mail(policy, message->name, locale, "subject");
+    bool bodies[] = {has_mail(policy, message->name, locale, "text"),
+            has_mail(policy, message->name, locale, "html")};
+    if (!subject || (!bodies[0] && !bodies[1]))
+        diag_file(making->diag, DIAG_WARNING, file->path, "template-locale",
+                "is not used: message '%s' has no %s in locale '%.*s', so that mail takes another",
+                message->name, subject ? "text or html" : "subject", (int)locale.len,
+                (const char *)locale.ptr);
+    for (size_t i = 0; i < ARRAY_LEN(bodies) && slice_eq(name->part, SLICE("subject")); i++) {
+        const char *part = i ? "html" : "text";
+        if (bodies[!i] && !bodies[i] && has_mail(policy, message->name, whole, part))
+            diag_file(making->diag, DIAG_WARNING, file->path, "template-locale",
+                    "message '%s' has no %s in locale '%.*s', and has it in '%s': its mails go "
+                    "without",
+                    message->name, part, (int)locale.len, (const char *)locale.ptr, policy->locale);
+    }
+}
+
 static void check_belongs(const struct making *making, const struct policy_text *file)
 {
     struct template_name name = {0};
     bool partial = is_partial(file->path, &name.message);
-    if (partial && slice_eq(name.message, SLICE("partials")))
+    if (partial &&
+            (slice_eq(name.message, SLICE("partials")) || slice_eq(name.message, SLICE("layouts"))))
         return;
     if (!partial && (!read_name(file->path, &name) || !is_part(name.channel, name.part))) {
         diag_file(making->diag, DIAG_WARNING, file->path, "template-name",
@@ -93,6 +135,8 @@ static void check_belongs(const struct making *making, const struct policy_text 
         diag_file(making->diag, DIAG_WARNING, file->path, "template-unused",
                 "message '%s' is not sent by %.*s", message->name, (int)name.channel.len,
                 (const char *)name.channel.ptr);
+    else if (!partial && making->made->policy.locale)
+        check_locale(making, file, message, &name);
 }
 
 // A positive number and the text `end` behind it; *at moves past both.
@@ -140,17 +184,6 @@ static void check_syntax(const struct making *making, const struct policy_text *
                                    .code = code});
 }
 
-static bool has_template(const struct policy *policy, const char *message, const char *part)
-{
-    char path[256];
-    snprintf(path, sizeof path, "%s/email.%s.%s.mustache", message, policy->locale, part);
-    for (size_t i = 0; i < policy->n_templates; i++) {
-        if (strcmp(policy->templates[i].path, path) == 0)
-            return true;
-    }
-    return false;
-}
-
 // Mail is the only channel whose steps are active.
 static void check_mail(
         const struct making *making, const struct message *message, const struct step *step)
@@ -158,12 +191,12 @@ static void check_mail(
     const struct policy *policy = &making->made->policy;
     const char *locale = policy->locale;
     const void *const at[2] = {&step->channel, &message->name};
-    if (!has_template(policy, message->name, "subject"))
+    if (!has_mail(policy, message->name, slice_of(locale), "subject"))
         schema_diag(making->load, DIAG_ERROR, at, "template-missing",
                 "message '%s' has no subject: %s/email.%s.subject.mustache is missing",
                 message->name, message->name, locale);
-    if (!has_template(policy, message->name, "text") &&
-            !has_template(policy, message->name, "html"))
+    if (!has_mail(policy, message->name, slice_of(locale), "text") &&
+            !has_mail(policy, message->name, slice_of(locale), "html"))
         schema_diag(making->load, DIAG_ERROR, at, "template-missing",
                 "message '%s' has no body: %s/email.%s.text.mustache (or .html.) is missing",
                 message->name, message->name, locale);

@@ -210,6 +210,9 @@ struct policy_known {
     // as for what is stored already.
     void (*template_values)(const char *src, size_t len,
             void (*seen)(void *ctx, struct slice name, int line, int column), void *ctx);
+    // The same for each partial and parent that a template names.
+    void (*template_partials)(const char *src, size_t len,
+            void (*seen)(void *ctx, struct slice name, int line, int column), void *ctx);
     // How long after an event its provider may still send it, in seconds; 0 = unknown.
     int64_t (*horizon_s)(const char *scheme);
     // Does it sign the URL, so that its sources need public_url?
@@ -227,6 +230,12 @@ void policy_unref(struct policy *policy); // NULL is fine
 
 // Appends the effective policy in words, short, for people.
 void policy_describe(const struct policy *policy, struct text *out);
+
+// Where a partial or parent that a message's texts name is looked for, in this order: in the
+// message's own folder, in layouts/, in partials/. Writes the index-th path (from 0); false when
+// there are no more or it does not fit.
+bool policy_partial_path(
+        const char *message, struct slice name, unsigned index, char *ret_path, size_t size);
 
 // Finds by name; NULL when there is none.
 const struct source *policy_source(const struct policy *policy, struct slice name);

@@ -49,6 +49,7 @@ void policy_check_sources(const struct making *making); // schemes, secrets, rul
 void policy_check_channels(const struct making *making);
 void policy_check_messages(const struct making *making);
 void policy_check_templates(const struct making *making);
+void policy_check_partials(const struct making *making);
 void policy_check_values(const struct making *making); // after all others: only if no error
 
 // A text that names nothing, the nearest that exists (NULL = none is near), and for that case all

@@ -3,6 +3,7 @@
 #include "common/clock.h"
 #include "dispatcher/render/templates.h"
 
+#include <ctype.h>
 #include <stdio.h>
 
 enum { PATH_ROOM = 320, LOCALE_ROOM = 36 };
@@ -37,9 +38,11 @@ static const struct template *find_part(const struct job *job, const char *local
     return templates_find(job->context->templates, path);
 }
 
+// All parts of a mail are of one locale, so that only one with subject and body will do.
 static bool has_locale(const struct job *job, const char *locale)
 {
-    return find_part(job, locale, "subject") != NULL;
+    return find_part(job, locale, "subject") &&
+           (find_part(job, locale, "text") || find_part(job, locale, "html"));
 }
 
 // The contact's locale comes from outside: only what can be one is looked up ("de", "de-AT").
@@ -49,6 +52,21 @@ static bool locale_like(const char *text)
     return len > 0 && text[len] == '\0' && len < LOCALE_ROOM;
 }
 
+// "DE_at" -> "de-AT", "ZH-hant" -> "zh-Hant": as BCP 47 (RFC 5646 2.1.1) writes it.
+static void spell(char *locale)
+{
+    for (char *at = locale, *next; *at; at = *next ? next + 1 : next) {
+        next = at + strcspn(at, "-_");
+        for (char *c = at; c < next; c++) {
+            bool upper = at > locale && (next - at == 2 || (next - at == 4 && c == at));
+            *c = (char)(upper ? toupper((unsigned char)*c) : tolower((unsigned char)*c));
+        }
+        if (*next)
+            *next = '-';
+    }
+}
+
+// de-AT, de, and where neither has all that a mail needs, the policy's.
 static void choose_locale(struct job *job)
 {
     const char *wanted =
@@ -59,7 +77,9 @@ static void choose_locale(struct job *job)
     char candidate[LOCALE_ROOM];
     snprintf(candidate, sizeof candidate, "%s", wanted);
     if (!has_locale(job, candidate))
-        candidate[strcspn(candidate, "-_")] = '\0';
+        spell(candidate);
+    for (char *last; !has_locale(job, candidate) && (last = strrchr(candidate, '-'));)
+        *last = '\0';
     if (has_locale(job, candidate))
         snprintf(job->locale, sizeof job->locale, "%s", candidate);
 }
@@ -68,15 +88,11 @@ static const struct template *find_partial(void *ctx, struct slice name)
 {
     const struct job *job = ctx;
     char path[PATH_ROOM];
-    int len = snprintf(path, sizeof path, "%s/%.*s.mustache", job->message->name, (int)name.len,
-            (const char *)name.ptr);
-    if (len < 0 || (size_t)len >= sizeof path)
-        return NULL;
-    const struct template *own = templates_find(job->context->templates, path);
-    if (own)
-        return own;
-    snprintf(path, sizeof path, "partials/%.*s.mustache", (int)name.len, (const char *)name.ptr);
-    return templates_find(job->context->templates, path);
+    const struct template *found = NULL;
+    for (unsigned i = 0;
+            !found && policy_partial_path(job->message->name, name, i, path, sizeof path); i++)
+        found = templates_find(job->context->templates, path);
+    return found;
 }
 
 // --- Parts

@@ -2,9 +2,10 @@
 // sent.
 //
 // Templates are `<type>/<channel>.<locale>.<part>.mustache`, parts subject, text, html; a partial
-// {{>name}} is `<type>/name.mustache`, else `partials/name.mustache`. Values are the notification's
-// frozen JSON: {"order":{..},"event":{..},"contact":{..},"data":{..}}. The locale is the contact's
-// (`de-AT`, then `de`) where its templates exist, else the policy's.
+// {{>name}} or parent {{<name}} is `<type>/name.mustache`, else in `layouts/`, else in `partials/`.
+// Values are the notification's frozen JSON: {"order":{..},"event":{..},"contact":{..},
+// "data":{..}}. All parts are of one locale: the contact's (`de-AT`), its language (`de`), or the
+// policy's, the first that has a subject and a text or html.
 #pragma once
 #include "dispatcher/delivery.h"
 

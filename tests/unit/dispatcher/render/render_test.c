@@ -10,12 +10,33 @@
 
 static struct policy_text texts[] = {
         TEXT("shipped/email.en.subject.mustache", "Order {{order.id}}\n"),
-        TEXT("shipped/email.en.text.mustache", "Hello {{contact.name}} {{data.note}}\n{{>foot}}"),
+        TEXT("shipped/email.en.text.mustache", "Hello {{contact.name}} {{data.note}}\n{{>tail}}"),
         TEXT("shipped/email.en.html.mustache", "<p>{{data.note}}</p>{{>own}}"),
         TEXT("shipped/own.mustache", "own"),
         TEXT("shipped/email.de.subject.mustache", "Bestellung {{order.id}}\n"),
         TEXT("shipped/email.de.text.mustache", "Hallo\n"),
-        TEXT("partials/foot.mustache", "-- {{order.id}}\n"),
+        TEXT("shipped/email.fr.subject.mustache", "Commande {{order.id}}\n"),
+        TEXT("shipped/email.it.text.mustache", "Ciao\n"),
+        TEXT("shipped/email.it-CH.subject.mustache", "Ordine {{order.id}}\n"),
+        TEXT("shipped/email.it-CH.html.mustache", "<p>Ciao</p>\n"),
+        TEXT("shipped/email.zh-Hant.subject.mustache", "\xe8\xa8\x82\xe5\x96\xae {{order.id}}"),
+        TEXT("shipped/email.zh-Hant.text.mustache", "x"),
+        TEXT("laid/email.en.subject.mustache",
+                "{{<title}}{{$what}}{{data.note}}{{/what}}{{/title}}"),
+        TEXT("laid/email.en.text.mustache",
+                "{{<letter}}\n{{$body}}\nIt is {{data.note}}.\n{{/body}}\n{{/letter}}\n"),
+        TEXT("laid/email.en.html.mustache",
+                "{{<page}}{{$body}}<b>{{data.note}}</b>{{/body}}{{/page}}"),
+        TEXT("laid/signature.mustache", "the shop\n"),
+        TEXT("layouts/title.mustache", "[shop] {{$what}}news{{/what}}\n"),
+        TEXT("layouts/letter.mustache",
+                "Hello {{contact.name}},\n\n{{$body}}{{/body}}\n-- \n{{>signature}}\n"),
+        TEXT("layouts/page.mustache", "<p>{{contact.name}}</p>{{$body}}{{/body}}{{>foot}}"),
+        TEXT("layouts/foot.mustache", "<hr>"),
+        TEXT("torn/email.en.subject.mustache", "x"),
+        TEXT("torn/email.en.text.mustache", "{{<gone}}{{/gone}}"),
+        TEXT("partials/foot.mustache", "not this one"),
+        TEXT("partials/tail.mustache", "-- {{order.id}}\n"),
         TEXT("bare/email.en.subject.mustache", "only a subject"),
         TEXT("header/email.en.subject.mustache", "{{data.note}}"),
         TEXT("header/email.en.text.mustache", "text"),
@@ -26,6 +47,8 @@ static struct message messages[] = {
         {.name = (char *)(uintptr_t) "bare", .id = 2},
         {.name = (char *)(uintptr_t) "header", .id = 3},
         {.name = (char *)(uintptr_t) "none", .id = 4},
+        {.name = (char *)(uintptr_t) "laid", .id = 5},
+        {.name = (char *)(uintptr_t) "torn", .id = 6},
 };
 
 static struct policy policy = {.version = 7,
@@ -87,13 +110,46 @@ static void the_message_id_is_derived_from_the_delivery_and_never_changes(void *
     content_fini(&b.content);
 }
 
+static void texts_share_layouts_each_with_its_escaping(void **state)
+{
+    (void)state;
+    struct delivery d;
+    struct err err = {0};
+    if (!render_of(5, VALUES("", "<here>"), &d, &err))
+        fail_msg("%s", err.msg);
+    assert_string_equal(d.content.subject, "[shop] <here>");
+    assert_string_equal(d.content.text, "Hello Ann,\n\nIt is <here>.\n\n-- \nthe shop\n");
+    assert_string_equal(d.content.html, "<p>Ann</p><b>&lt;here&gt;</b><hr>");
+    content_fini(&d.content);
+}
+
+static void all_parts_are_of_one_locale(void **state)
+{
+    (void)state;
+    struct delivery d;
+    struct err err = {0};
+    assert_true(render_of(1, VALUES(",\"locale\":\"it-CH\"", "x"), &d, &err));
+    assert_null(d.content.text); // that of it and en are of other locales
+    assert_string_equal(d.content.html, "<p>Ciao</p>\n");
+    content_fini(&d.content);
+}
+
 static const struct locale_row {
     const char *name, *values, *subject;
 } locales[] = {
         {"exact", VALUES(",\"locale\":\"de\"", "x"), "Bestellung 1001"},
         {"region falls back to its language", VALUES(",\"locale\":\"de-AT\"", "x"),
                 "Bestellung 1001"},
-        {"unknown falls back to the policy's", VALUES(",\"locale\":\"fr\"", "x"), "Order 1001"},
+        {"unknown falls back to the policy's", VALUES(",\"locale\":\"es\"", "x"), "Order 1001"},
+        {"a subject without body is no locale", VALUES(",\"locale\":\"fr\"", "x"), "Order 1001"},
+        {"nor a body without subject", VALUES(",\"locale\":\"it\"", "x"), "Order 1001"},
+        {"a region that is whole is taken before its language",
+                VALUES(",\"locale\":\"it-CH\"", "x"), "Ordine 1001"},
+        {"a region beside it is not", VALUES(",\"locale\":\"it-IT\"", "x"), "Order 1001"},
+        {"other spellings", VALUES(",\"locale\":\"IT_ch\"", "x"), "Ordine 1001"},
+        {"one subtag after the other", VALUES(",\"locale\":\"ZH_hant_tw\"", "x"),
+                "\xe8\xa8\x82\xe5\x96\xae 1001"},
+        {"a dash at the end", VALUES(",\"locale\":\"de-\"", "x"), "Bestellung 1001"},
         {"what is no locale is not looked up", VALUES(",\"locale\":\"../de\"", "x"), "Order 1001"},
         {"empty", VALUES(",\"locale\":\"\"", "x"), "Order 1001"},
         {"a number", VALUES(",\"locale\":5", "x"), "Order 1001"},
@@ -124,6 +180,8 @@ static const struct refused_row {
                 "{\"order\":{\"id\":\"1\"},\"contact\":{},\"data\":{\"note\":\"x\"}}",
                 "contact.name"},
         {"no body", 2, VALUES("", "x"), "bare/email.en.text"},
+        {"no parent", 6, VALUES("", "x"),
+                "torn/email.en.text.mustache:1:1: there is no parent 'gone'"},
         {"no template at all", 4, VALUES("", "x"), "none/email.en.subject"},
         {"a line end in a header", 3, VALUES("", "a\\r\\nBcc: x"), "header/email.en.subject"},
         {"a NUL in a header", 3, VALUES("", "a\\u0000b"), "header/email.en.subject"},
@@ -167,6 +225,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
             cmocka_unit_test(fills_every_part_with_its_own_escaping),
             cmocka_unit_test(the_message_id_is_derived_from_the_delivery_and_never_changes),
+            cmocka_unit_test(texts_share_layouts_each_with_its_escaping),
+            cmocka_unit_test(all_parts_are_of_one_locale),
             cmocka_unit_test(the_contacts_locale_is_used_where_it_has_templates),
             cmocka_unit_test(what_cannot_be_rendered_says_why_and_fills_nothing),
             cmocka_unit_test(the_domain_of_a_sender_is_found),
