@@ -110,6 +110,11 @@ static bool lacks_utf8(const struct peer *peer)
     return peer->request.needs_utf8 && !peer->dialog.offers.utf8;
 }
 
+static void refuse_utf8(struct peer *peer)
+{
+    peer_failed(peer, peer->request.sender_utf8 ? SMTP_NO_UTF8_SENDER : SMTP_NO_UTF8);
+}
+
 // The server was reached and let us in: that is all that was asked.
 static void probed(struct peer *peer)
 {
@@ -126,7 +131,7 @@ void peer_connected(struct peer *peer)
     if (peer->request.probe)
         probed(peer);
     else if (lacks_utf8(peer))
-        peer_failed(peer, SMTP_NO_UTF8);
+        refuse_utf8(peer);
     else
         begin(peer);
 }
@@ -140,8 +145,10 @@ void peer_start(struct peer *peer, struct smtp_request *request, struct delivery
     peer->reused = peer->state == PEER_IDLE;
     if (peer->reused && !lacks_utf8(peer))
         peer_connected(peer);
-    else if (peer->reused || !connect_anew(peer))
-        peer_failed(peer, peer->reused ? SMTP_NO_UTF8 : SMTP_NO_ROUTE);
+    else if (peer->reused)
+        refuse_utf8(peer);
+    else if (!connect_anew(peer))
+        peer_failed(peer, SMTP_NO_ROUTE);
 }
 
 // Best first: the provider's own kept connection, an unused slot, one in RSET, another's.

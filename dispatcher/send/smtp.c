@@ -101,7 +101,8 @@ bool smtp_build(const struct content *content, const struct provider *provider,
     *ret_level = LEVEL_MESSAGE;
     if (!build_wire(content, &from, &to, &request, err))
         return false;
-    request.needs_utf8 = mailbox_needs_utf8(&from) || mailbox_needs_utf8(&to);
+    request.sender_utf8 = mailbox_needs_utf8(&from);
+    request.needs_utf8 = request.sender_utf8 || mailbox_needs_utf8(&to);
     request.mail_from = steal(&from.address);
     request.rcpt = steal(&to.address);
     *ret_request = request;
@@ -197,6 +198,9 @@ static struct verdict judge(const struct smtp_facts *facts)
         return by_reply(facts->reply, facts->phase);
     if (facts->end == SMTP_NO_UTF8)
         return (struct verdict){ATTEMPT_REFUSED, LEVEL_ADDRESS};
+    // The recipient is not to blame, and the sender is the same for all our mail.
+    if (facts->end == SMTP_NO_UTF8_SENDER)
+        return (struct verdict){ATTEMPT_RETRY, LEVEL_PROVIDER};
     // RFC 1047: all of it went out and no answer came. The peer may have it.
     if (facts->phase == SMTP_END_OF_DATA)
         return (struct verdict){ATTEMPT_UNKNOWN, LEVEL_MESSAGE};
@@ -215,6 +219,7 @@ static const char *const end_texts[] = {
         [SMTP_NO_TLS] = "no trusted TLS",
         [SMTP_NO_AUTH] = "sign-in failed",
         [SMTP_NO_UTF8] = "the server can't take a non-ASCII address",
+        [SMTP_NO_UTF8_SENDER] = "the server can't take a non-ASCII sender",
         [SMTP_GARBLED] = "the answer is not SMTP",
         [SMTP_ABORTED] = "cut off at shutdown",
 };

@@ -12,6 +12,7 @@ struct smtp_request {
     char *mail_from;  // local@domain
     char *rcpt;       // local@domain
     bool needs_utf8;  // an address of it needs SMTPUTF8
+    bool sender_utf8; // that of the sender does
     bool probe;       // only connect and say QUIT
     size_t size;      // of the message, for SIZE=
     struct text wire; // what follows DATA: dots doubled, ends with CRLF.CRLF
@@ -45,12 +46,13 @@ enum smtp_end {
     SMTP_REPLY, // the peer's last reply decides
     SMTP_CLOSED,
     SMTP_TIMEOUT,
-    SMTP_NO_ROUTE, // the name or the host could not be reached
-    SMTP_NO_TLS,   // TLS failed, or STARTTLS was not offered
-    SMTP_NO_AUTH,  // user and password were not taken
-    SMTP_NO_UTF8,  // the peer can't take a non-ASCII address
-    SMTP_GARBLED,  // what came is not SMTP, or came out of turn
-    SMTP_ABORTED,  // cut off by us
+    SMTP_NO_ROUTE,       // the name or the host could not be reached
+    SMTP_NO_TLS,         // TLS failed, or STARTTLS was not offered
+    SMTP_NO_AUTH,        // user and password were not taken
+    SMTP_NO_UTF8,        // the peer can't take a recipient outside ASCII
+    SMTP_NO_UTF8_SENDER, // the same for the sender
+    SMTP_GARBLED,        // what came is not SMTP, or came out of turn
+    SMTP_ABORTED,        // cut off by us
 };
 
 struct smtp_facts {

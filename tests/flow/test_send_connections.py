@@ -165,6 +165,34 @@ def test_names_outside_ascii_use_idna_and_smtputf8(t):
     eq(len(p.bodies()), 2)
 
 
+def test_domains_go_out_in_their_idna_form(t):
+    def script(c):
+        c.greet(b"250 script.test\r\n")
+        c.take()
+    p = peer(t, script)
+    rows = {"ann@BÜCHER.Example": "ann@xn--bcher-kva.example", "ann@straße.example": "ann@xn--strae-oqa.example",
+            "ann@例え.テスト": "ann@xn--r8jz45g.xn--zckzah", "ann@xn--bcher-kva.example": "ann@xn--bcher-kva.example",
+            "ann@bu\u0308cher.example": "ann@xn--bcher-kva.example"}
+    for to, want in rows.items():
+        eq(one(p.url, to)["outcome"], "accepted", to)
+        eq(p.lines()[-1][2], f"RCPT TO:<{want}>", to)
+    for to in ("ann@bü cher.example", "ann@ü..example", "ann@" + "ü" * 64 + ".example", "ann@ü%0d.example",
+               "ann@\u202eü.example"):
+        eq(verdict(one(p.url, to))[:2], ("refused", "address"), to)
+    eq(len(p.bodies()), len(rows))
+
+
+def test_a_sender_that_the_server_cannot_take_is_not_the_recipients_fault(t):
+    def script(c):
+        c.greet(b"250 script.test\r\n")
+        c.take()
+    p = peer(t, script)
+    result = one(p.url, **{"from": "läden@example.net"})
+    eq(verdict(result)[:2], ("retry", "provider"), result["detail"])
+    check("non-ASCII sender" in result["detail"], result["detail"])
+    eq(one(p.url, **{"from": "Läden <shop@bücher.example>"})["outcome"], "accepted")
+
+
 def test_the_name_in_ehlo_is_the_senders_domain(t):
     def script(c):
         c.greet()

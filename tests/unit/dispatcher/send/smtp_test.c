@@ -1,6 +1,8 @@
 #include "dispatcher/send/smtp.h"
 #include "tests/test.h"
 
+#include <stdio.h>
+
 // The outcome table of docs/smtp.md, row by row.
 static const struct row {
     const char *name;
@@ -95,6 +97,8 @@ static const struct row {
         {"lost at MAIL FROM", SMTP_CLOSED, SMTP_MAIL, NULL, ATTEMPT_RETRY, LEVEL_PROVIDER, 0, ""},
         {"no SMTPUTF8 for a non-ASCII address", SMTP_NO_UTF8, SMTP_CONNECT, "250 ok",
                 ATTEMPT_REFUSED, LEVEL_ADDRESS, 250, ""},
+        {"no SMTPUTF8 for a non-ASCII sender", SMTP_NO_UTF8_SENDER, SMTP_CONNECT, "250 ok",
+                ATTEMPT_RETRY, LEVEL_PROVIDER, 250, ""},
 };
 
 static void every_row_of_the_outcome_table(void **state)
@@ -198,6 +202,55 @@ static void builds_the_envelope_and_doubles_dots(void **state)
     smtp_request_fini(&request);
 }
 
+static bool to_ascii(const char *domain, char out[256])
+{
+    return strcmp(domain, "bücher.example") == 0 && snprintf(out, 256, "xn--bcher-kva.example") > 0;
+}
+
+static void names_outside_ascii_need_utf8_only_before_the_at(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *from, *to, *mail_from, *rcpt;
+        bool needs, sender;
+    } rows[] = {
+            {"shop@example.net", "ann@bücher.example", "shop@example.net",
+                    "ann@xn--bcher-kva.example", false, false},
+            {"Läden <shop@bücher.example>", "ann@example.org", "shop@xn--bcher-kva.example",
+                    "ann@example.org", false, false},
+            {"shop@example.net", "jürgen@bücher.example", "shop@example.net",
+                    "jürgen@xn--bcher-kva.example", true, false},
+            {"läden@example.net", "ann@example.org", "läden@example.net", "ann@example.org", true,
+                    true},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct content content = sample();
+        content.from = (char *)(uintptr_t)rows[i].from;
+        content.to = (char *)(uintptr_t)rows[i].to;
+        struct provider provider = {.driver = DRIVER_SMTP, .url = (char[]){"smtps://x"}};
+        struct smtp_request request = {0};
+        enum failure_level level;
+        struct err err = {0};
+        assert_row(smtp_build(&content, &provider, to_ascii, &request, &level, &err), rows[i].to);
+        assert_row(strcmp(request.mail_from, rows[i].mail_from) == 0, rows[i].to);
+        assert_row(strcmp(request.rcpt, rows[i].rcpt) == 0, rows[i].to);
+        assert_row(request.needs_utf8 == rows[i].needs, rows[i].to);
+        assert_row(request.sender_utf8 == rows[i].sender, rows[i].to);
+        smtp_request_fini(&request);
+    }
+}
+
+static void a_domain_without_an_ascii_form_is_the_addresss_fault(void **state)
+{
+    (void)state;
+    struct smtp_request request;
+    enum failure_level level;
+    struct content content = sample();
+    content.to = (char[]){"ann@b\xc3\xbc.example"};
+    assert_false(built(&content, "smtps://x", false, &request, &level));
+    assert_int_equal(level, LEVEL_ADDRESS);
+}
+
 static void says_whose_fault_a_bad_request_is(void **state)
 {
     (void)state;
@@ -277,6 +330,8 @@ int main(void)
             cmocka_unit_test(says_what_happened),
             cmocka_unit_test(finds_the_servers_own_id),
             cmocka_unit_test(builds_the_envelope_and_doubles_dots),
+            cmocka_unit_test(names_outside_ascii_need_utf8_only_before_the_at),
+            cmocka_unit_test(a_domain_without_an_ascii_form_is_the_addresss_fault),
             cmocka_unit_test(says_whose_fault_a_bad_request_is),
             cmocka_unit_test(plain_goes_to_loopback_alone),
             cmocka_unit_test(other_settings_never_share_a_connection),
