@@ -178,5 +178,8 @@ bool policies_refresh(struct policies *p, struct pg *pg, struct err *err)
     p->sender = policy_ref(policy);
     show_active(version, 1);
     LOG(INFO, "policy.loaded", "this policy version is in use", L_INT("version", version));
+    if (policy->inactive[0])
+        LOG(WARNING, "policy.inactive", "this policy says what does not run yet",
+                L_STR("not_active_yet", policy->inactive));
     return true;
 }

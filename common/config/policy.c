@@ -122,6 +122,24 @@ static void read_all(struct policy_made *made, const struct policy_known *known,
         yaml_doc_free(docs[i]);
 }
 
+// At most so much of it is told at start; `pawl policy check` tells all.
+#define INACTIVE_MAX 3000
+
+static char *list_inactive(const struct diag *diag)
+{
+    AUTO_TEXT struct text list;
+    text_init(&list, INACTIVE_MAX);
+    for (size_t i = 0; i < diag->n; i++) {
+        const struct diag_row *row = &diag->rows[i];
+        if (row->level != DIAG_INACTIVE)
+            continue;
+        if (!text_fmt(&list, "%s%s:%d: %s", list.len ? "; " : "", row->file ? row->file : "policy",
+                    row->line, row->text))
+            break;
+    }
+    return text_steal(&list);
+}
+
 struct policy *policy_new(const struct policy_text *files, size_t n_files,
         const struct policy_text *templates, size_t n_templates, const struct policy_known *known,
         struct diag *diag)
@@ -136,6 +154,7 @@ struct policy *policy_new(const struct policy_text *files, size_t n_files,
     policy->n_templates = n_templates;
     hash_texts(policy);
     read_all(made, known, diag);
+    policy->inactive = list_inactive(diag);
     if (diag->errors == before)
         return policy;
     policy_unref(policy);
@@ -183,5 +202,6 @@ void policy_unref(struct policy *policy)
     policy_texts_free(policy->files, policy->n_files);
     policy_texts_free(policy->templates, policy->n_templates);
     schema_free_in(&policy_schema, policy);
+    free(policy->inactive);
     free(policy); // the first member of its struct policy_made
 }

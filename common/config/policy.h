@@ -195,6 +195,8 @@ struct policy {
     size_t n_limits;
     struct policy_text *files, *templates;
     size_t n_files, n_templates;
+    char *inactive; // what it says that does not run yet: "place: what; place: what", "" when all
+                    // runs
 };
 
 // What the programs around know and the checker needs; all may be NULL.

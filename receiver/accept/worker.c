@@ -103,6 +103,9 @@ static bool load_policy(struct worker *worker, bool fresh, struct err *err)
     load_secrets(worker, policy);
     policy_box_put(worker->options->policies, policy_ref(policy));
     LOG(INFO, "policy.loaded", "policy loaded", L_INT("policy_version", policy->version));
+    if (policy->inactive[0])
+        LOG(WARNING, "policy.inactive", "this policy says what does not run yet",
+                L_STR("not_active_yet", policy->inactive));
     return adopt(worker, policy, err);
 }
 

@@ -188,3 +188,9 @@ def test_a_source_whose_secret_is_gone_answers_503_and_the_others_work_on(t):
     w.set_credential("erp", secret("erp"))
     receiver.proc.signal(signal.SIGHUP)
     eventually(lambda: w.post(request).status == 200, 5, "it is available again")
+
+
+def test_what_does_not_run_yet_is_named_when_a_program_starts(t):
+    w = t.world(edit=lambda s: s.replace("    send: [email]\n", "    send: [email]\n    quiet: { from: \"21:00\", to: \"08:00\" }\n", 1))
+    for program in w.programs():
+        eventually(lambda p=program: re.search(r"policy\.yaml:\d+: not active yet: quiet", p.log()), 5, f"{program.name} names it")
