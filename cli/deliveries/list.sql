@@ -16,6 +16,8 @@ WITH r AS MATERIALIZED (
           WHERE lane = ANY(ARRAY(SELECT DISTINCT r.lane FROM r WHERE r.state = 0))
             AND due_at >= (SELECT min(r.updated_at) FROM r WHERE r.state = 0)
           LIMIT 20000) x
+    -- IS TRUE keeps it a hashed look-up: as a join it may compare every row with every other.
+    WHERE (x.notification_id IN (SELECT r.notification_id FROM r WHERE r.state = 0)) IS TRUE
     GROUP BY 1, 2, 3, 4, 5, 6
 )
 SELECT (extract(epoch FROM r.created_at) * 1000000)::int8, r.notification_id, r.channel, coalesce(r.name, '?'), r.state,

@@ -8,10 +8,12 @@ WITH d AS MATERIALIZED (
     WHERE bucket = ANY($1::int4[]) AND notification_id = $2::uuid
     ORDER BY created_at LIMIT 100
 ), w AS MATERIALIZED (
-    SELECT * FROM due
-    WHERE lane = ANY(ARRAY(SELECT DISTINCT d.lane FROM d WHERE d.state = 0))
-      AND due_at >= (SELECT min(d.updated_at) FROM d WHERE d.state = 0)
-    LIMIT 20000
+    SELECT x.*
+    FROM (SELECT * FROM due
+          WHERE lane = ANY(ARRAY(SELECT DISTINCT d.lane FROM d WHERE d.state = 0))
+            AND due_at >= (SELECT min(d.updated_at) FROM d WHERE d.state = 0)
+          LIMIT 20000) x
+    WHERE x.notification_id = $2::uuid
 )
 SELECT d.channel, d.redrive, d.state, d.tries, d.possible_duplicates, d.delivery_order, d.address,
        coalesce(d.reason, a.detail), d.provider_id, (extract(epoch FROM d.created_at) * 1000000)::int8,

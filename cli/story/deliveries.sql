@@ -14,6 +14,8 @@ WITH d AS MATERIALIZED (
           WHERE lane = ANY(ARRAY(SELECT DISTINCT d.lane FROM d WHERE d.state = 0))
             AND due_at >= (SELECT min(d.updated_at) FROM d WHERE d.state = 0)
           LIMIT 20000) x
+    -- IS TRUE keeps it a hashed look-up: as a join it may compare every row with every other.
+    WHERE (x.notification_id IN (SELECT d.notification_id FROM d WHERE d.state = 0)) IS TRUE
     GROUP BY 1, 2, 3, 4, 5, 6
 )
 SELECT d.once, d.channel, d.state, d.tries, d.possible_duplicates, d.delivery_order, d.address,
