@@ -52,17 +52,24 @@ static bool locale_like(const char *text)
     return len > 0 && text[len] == '\0' && len < LOCALE_ROOM;
 }
 
-// "DE_at" -> "de-AT", "ZH-hant" -> "zh-Hant": as BCP 47 (RFC 5646 2.1.1) writes it.
+// One subtag as BCP 47 (RFC 5646 2.1.1) writes it: de, AT, Hant.
+static void spell_subtag(char *subtag, size_t len, bool first)
+{
+    for (size_t i = 0; i < len; i++) {
+        bool upper = !first && (len == 2 || (len == 4 && i == 0));
+        int c = (unsigned char)subtag[i];
+        subtag[i] = (char)(upper ? toupper(c) : tolower(c));
+    }
+}
+
+// "DE_at" -> "de-AT"
 static void spell(char *locale)
 {
-    for (char *at = locale, *next; *at; at = *next ? next + 1 : next) {
-        next = at + strcspn(at, "-_");
-        for (char *c = at; c < next; c++) {
-            bool upper = at > locale && (next - at == 2 || (next - at == 4 && c == at));
-            *c = (char)(upper ? toupper((unsigned char)*c) : tolower((unsigned char)*c));
-        }
-        if (*next)
-            *next = '-';
+    for (size_t at = 0, len; locale[at]; at += len + (locale[at + len] != '\0')) {
+        len = strcspn(locale + at, "-_");
+        spell_subtag(locale + at, len, at == 0);
+        if (locale[at + len])
+            locale[at + len] = '-';
     }
 }
 
