@@ -3,7 +3,6 @@
 #include "common/clock.h"
 #include "dispatcher/render/templates.h"
 
-#include <ctype.h>
 #include <stdio.h>
 
 enum { PATH_ROOM = 320, LOCALE_ROOM = 36 };
@@ -52,14 +51,19 @@ static bool locale_like(const char *text)
     return len > 0 && text[len] == '\0' && len < LOCALE_ROOM;
 }
 
+// ASCII letters differ by one bit; digits stay.
+static char in_case(char c, bool upper)
+{
+    if (c < 'A')
+        return c;
+    return (char)(upper ? c & ~0x20 : c | 0x20);
+}
+
 // One subtag as BCP 47 (RFC 5646 2.1.1) writes it: de, AT, Hant.
 static void spell_subtag(char *subtag, size_t len, bool first)
 {
-    for (size_t i = 0; i < len; i++) {
-        bool upper = !first && (len == 2 || (len == 4 && i == 0));
-        int c = (unsigned char)subtag[i];
-        subtag[i] = (char)(upper ? toupper(c) : tolower(c));
-    }
+    for (size_t i = 0; i < len; i++)
+        subtag[i] = in_case(subtag[i], !first && (len == 2 || (len == 4 && i == 0)));
 }
 
 // "DE_at" -> "de-AT"
