@@ -71,7 +71,7 @@ def test_a_repeat_tells_how_much_of_the_window_it_used(t):
 
 
 def test_a_stop_does_not_wait_for_retention(t):
-    w = t.world()
+    w = t.world(host={"dispatcher": {"grace": "1s"}})  # a claim in the air is waited for
     w.cluster.freeze()
     eq(w.dispatchers[0].stop(10) in (0, 69), True)
     w.cluster.thaw()
