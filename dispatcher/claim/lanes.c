@@ -18,17 +18,24 @@ static const enum priority *order_of(unsigned turn)
     return orders[turn % 4 == 0];
 }
 
+// The deepest first: of those that are due one scan is made.
+static const struct depth {
+    int64_t margin_us;
+    int64_t every_ms;
+} depths[LANES_DEPTHS] = {
+        {INT64_MAX, LANES_WHOLE_EVERY_MS},
+        {(int64_t)LANES_LATE_MARGIN_MS * 1000, LANES_LATE_EVERY_MS},
+        {(int64_t)LANES_DEEP_MARGIN_MS * 1000, LANES_DEEP_EVERY_MS},
+        {(int64_t)LANES_MARGIN_MS * 1000, 0},
+};
+
 static int64_t margin_us(struct lanes *lanes, int64_t now_ms)
 {
-    if (now_ms >= lanes->whole_at_ms) {
-        lanes->whole_at_ms = now_ms + LANES_WHOLE_EVERY_MS;
-        return INT64_MAX;
-    }
-    if (now_ms >= lanes->deep_at_ms) {
-        lanes->deep_at_ms = now_ms + LANES_DEEP_EVERY_MS;
-        return (int64_t)LANES_DEEP_MARGIN_MS * 1000;
-    }
-    return (int64_t)LANES_MARGIN_MS * 1000;
+    int depth = 0;
+    while (depth < LANES_DEPTHS - 1 && now_ms < lanes->at_ms[depth])
+        depth++;
+    lanes->at_ms[depth] = now_ms + depths[depth].every_ms;
+    return depths[depth].margin_us;
 }
 
 void lanes_next(struct lanes *lanes, int64_t now_ms, struct lanes_plan *ret_plan)

@@ -2,8 +2,9 @@
 //
 // The mark is liveness only, never correctness: behind it lie the dead index entries of rows that
 // were claimed, and a scan from there costs as much as the backlog that was. A row may become
-// visible late (a long transaction), so scans start a margin before the mark, at times a long one,
-// and now and then from the beginning.
+// visible late: its transaction was long, or a claimer was frozen with it and the server ended that
+// (5 s idle, after each flight). So scans start a margin before the mark, at times a long one, and
+// now and then from the beginning.
 #pragma once
 #include "common/config/policy.h"
 
@@ -11,13 +12,16 @@ enum {
     LANES_MARGIN_MS = 200,       // before the mark, always
     LANES_DEEP_MARGIN_MS = 5000, // each LANES_DEEP_EVERY_MS
     LANES_DEEP_EVERY_MS = 500,
+    LANES_LATE_MARGIN_MS = 30000, // longer than a frozen claimer can hold a row
+    LANES_LATE_EVERY_MS = 5000,
     LANES_WHOLE_EVERY_MS = 120000, // from the beginning
+    LANES_DEPTHS = 4,
 };
 
 struct lanes {
     enum channel_kind channel;
     int64_t mark_us[PRIORITY_COUNT]; // highest due_at claimed, 0 = none yet
-    int64_t deep_at_ms, whole_at_ms; // when the next such scan is due
+    int64_t at_ms[LANES_DEPTHS];     // when the next scan of each depth is due
     unsigned turn;
 };
 

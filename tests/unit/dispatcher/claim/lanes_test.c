@@ -44,7 +44,9 @@ static void scans_start_a_margin_before_the_mark(void **state)
     assert_int_equal(from_of(&plan, 11), 0);
     lanes_claimed(&lanes, 11, MARK);
     lanes_claimed(&lanes, 11, MARK - 5);
-    lanes_next(&lanes, 1, &plan); // then a deep one is due
+    lanes_next(&lanes, 1, &plan); // then one for what came late
+    assert_int_equal(from_of(&plan, 11), MARK - LANES_LATE_MARGIN_MS * 1000);
+    lanes_next(&lanes, 1, &plan); // then a deep one
     assert_int_equal(from_of(&plan, 11), MARK - LANES_DEEP_MARGIN_MS * 1000);
     lanes_next(&lanes, 2, &plan);
     assert_int_equal(from_of(&plan, 11), MARK - LANES_MARGIN_MS * 1000);
@@ -57,14 +59,16 @@ static void deep_and_whole_scans_come_back(void **state)
     struct lanes lanes = fresh();
     struct lanes_plan plan;
     lanes_claimed(&lanes, 11, MARK);
-    int deep = 0, whole = 0;
+    int deep = 0, late = 0, whole = 0;
     for (int64_t now_ms = 0; now_ms < 2 * LANES_WHOLE_EVERY_MS; now_ms += 50) {
         lanes_next(&lanes, now_ms, &plan);
         deep += from_of(&plan, 11) == MARK - LANES_DEEP_MARGIN_MS * 1000;
+        late += from_of(&plan, 11) == MARK - LANES_LATE_MARGIN_MS * 1000;
         whole += from_of(&plan, 11) == 0;
     }
     assert_int_equal(whole, 2);
-    assert_in_range(deep, 470, 480);
+    assert_in_range(late, 46, 48);
+    assert_in_range(deep, 430, 480);
 }
 
 int main(void)
