@@ -1,4 +1,4 @@
-#include "receiver/verify/scheme.h"
+#include "receiver/verify/rows.h"
 
 #define LITERAL(text)                                                                              \
     {                                                                                              \
@@ -112,7 +112,7 @@ static const struct scheme rows[] = {
                 .name = "twilio",
                 .kind = SCHEME_HMAC,
                 .id = "/MessageSid",
-                .id_more = "/MessageStatus",
+                .id_more = {"/MessageStatus"},
                 .type = "/MessageStatus",
                 .scope = {"/AccountSid"},
                 .header = "X-Twilio-Signature",
@@ -137,13 +137,23 @@ static const struct catalogue {
 #undef SCHEME
 };
 
-const struct scheme *scheme_row(const char *name)
+static const struct scheme *table_find(const struct scheme_table *table, const char *name)
 {
-    for (size_t i = 0; name && i < ARRAY_LEN(rows); i++) {
-        if (strcmp(rows[i].name, name) == 0)
-            return &rows[i];
+    for (size_t i = 0; i < table->n; i++) {
+        if (strcmp(table->rows[i].name, name) == 0)
+            return &table->rows[i];
     }
     return NULL;
+}
+
+const struct scheme *scheme_row(const char *name)
+{
+    static const struct scheme_table mine = SCHEME_TABLE(rows);
+    static const struct scheme_table *const tables[] = {&mine, &rows_code};
+    const struct scheme *row = NULL;
+    for (size_t i = 0; name && !row && i < ARRAY_LEN(tables); i++)
+        row = table_find(tables[i], name);
+    return row;
 }
 
 static const struct catalogue *catalogue_find(const char *name)
@@ -155,12 +165,18 @@ static const struct catalogue *catalogue_find(const char *name)
     return NULL;
 }
 
+// A row of code without its code only says what is known of it.
+static bool row_runs(const struct scheme *row)
+{
+    return row && (row->kind != SCHEME_CODE || row->verify);
+}
+
 bool scheme_known(const char *name, bool *ret_active)
 {
     if (!catalogue_find(name))
         return false;
     if (ret_active)
-        *ret_active = scheme_row(name) != NULL;
+        *ret_active = row_runs(scheme_row(name));
     return true;
 }
 
@@ -181,7 +197,7 @@ const struct scheme *scheme_of(const struct source *source)
     struct scheme made;
     if (row && row->kind == SCHEME_CUSTOM && !custom_row(source, &made))
         return NULL;
-    return row;
+    return row_runs(row) ? row : NULL;
 }
 
 bool scheme_is_app(const struct scheme *scheme)
@@ -240,9 +256,34 @@ const char *scheme_type_header(const struct scheme *scheme)
     return scheme->type_header;
 }
 
-const char *scheme_id_more(const struct scheme *scheme)
+const char *const *scheme_id_more(const struct scheme *scheme)
 {
     return scheme->id_more;
+}
+
+bool scheme_id_digest(const struct scheme *scheme)
+{
+    return scheme->id_digest;
+}
+
+const char *const *scheme_batch(const struct scheme *scheme)
+{
+    return scheme->batch;
+}
+
+enum scheme_answer scheme_answer(const struct scheme *scheme)
+{
+    return scheme->answer;
+}
+
+enum scheme_refusal scheme_refusal(const struct scheme *scheme)
+{
+    return scheme->refusal;
+}
+
+enum scheme_handshake scheme_handshake(const struct scheme *scheme)
+{
+    return scheme->handshake;
 }
 
 const struct scheme *scheme_spoken(const struct scheme *row, const struct verify_request *request)

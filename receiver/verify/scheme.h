@@ -8,7 +8,8 @@ enum {
     SCHEME_PARTS_MAX = 16,      // pieces of what is signed
     SCHEME_KEYS_MAX = 2,        // names that a signature may have in a list
     SCHEME_SCOPE_MAX = 4,       // pointers that make the scope
-    SCHEME_ID_MAX = 2,          // pointers that make an id
+    SCHEME_ID_MORE = 5,         // pointers behind the first that make an id
+    SCHEME_BATCH_MAX = 4,       // patterns of where the events of one request stand
     SCHEME_URLS_MAX = 2,        // spellings of the URL that are tried
     SCHEME_CANDIDATES_MAX = 8,  // signatures tried of one request; more = refused
     SCHEME_HEADER_MAX = 4096,   // bytes of a header's value that is read
@@ -20,7 +21,11 @@ enum scheme_kind {
     SCHEME_HMAC,   // a keyed digest of the signed parts
     SCHEME_BEARER, // the secret itself as `Authorization: Bearer`; nothing is signed
     SCHEME_CUSTOM, // SCHEME_HMAC, by a row made of the policy's `verify`
+    SCHEME_TOKEN,  // the secret itself, where the provider puts it; nothing is signed
+    SCHEME_NONE,   // nothing to check: runs only where the policy says `verify: none`
+    SCHEME_CODE,   // what no row can say: its `verify` decides
 };
+
 enum scheme_algorithm { HMAC_SHA1, HMAC_SHA256, HMAC_SHA512 };
 enum scheme_encoding {
     ENCODING_HEX_LOWER, // for providers whose own library compares the text
@@ -66,10 +71,24 @@ struct scheme {
 
     // Where the event's id, type and own time stand in the body, as JSON pointers; NULL = nowhere.
     const char *id, *type, *happened;
-    const char *id_more;     // a second pointer: the id is both, joined with ':'
+    const char *id_more[SCHEME_ID_MORE + 1]; // further pointers: the id is all, joined with ':'
+    bool id_digest; // the id ends with 32 hex digits of the sha256 of the member's bytes: the
+                    // provider has none that is stable
     const char *id_header;   // the event's id; signed if and only if there is a PART_ID
     const char *type_header; // the event's type, never signed; with `type` it is HEADER.TYPE
     const char *scope[SCHEME_SCOPE_MAX + 1]; // ends with NULL
+    // Where the events of one request stand; ends with NULL, empty = the body is one event. A
+    // pattern is a JSON pointer to an array, "" = the body itself is the array; a segment `*` is
+    // every element ("/entry/*/changes/*/value/messages"). id, id_more, type and happened are then
+    // pointers into the member, as all of the policy's are; scope is one into the whole body.
+    const char *batch[SCHEME_BATCH_MAX + 1];
+    enum scheme_answer answer;
+    enum scheme_refusal refusal;
+    enum scheme_handshake handshake;
+    // SCHEME_CODE only; NULL = it does not run. At least one secret of source is live. Returns
+    // what verify_request() does.
+    struct verify_result (*verify)(const struct scheme *row, const struct source *source,
+            const struct verify_request *request);
 
     const char *header;   // carries the signature
     const char *item_sep; // between items; NULL = the whole value is one item

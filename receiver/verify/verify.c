@@ -19,6 +19,26 @@ static struct slice told_by(const struct verify_request *request, const char *he
     return header && header_find(request, header, &value) == HEADER_ONE ? value : nothing;
 }
 
+static struct verify_result run(
+        const struct scheme *row, const struct source *source, const struct verify_request *request)
+{
+    switch (row->kind) {
+    case SCHEME_BEARER:
+        return app_verify(source, request);
+    case SCHEME_CODE:
+        if (row->verify)
+            return row->verify(row, source, request);
+        break;
+    case SCHEME_HMAC:
+        return engine_verify(row, source, request);
+    case SCHEME_TOKEN:
+    case SCHEME_NONE:
+    case SCHEME_CUSTOM: // became a row of the others
+        break;
+    }
+    return (struct verify_result){.reason = VERIFY_NO_SECRET, .secret_index = -1};
+}
+
 struct verify_result verify_request(
         const struct source *source, const struct verify_request *request)
 {
@@ -29,11 +49,12 @@ struct verify_result verify_request(
     if (!row || !secret_first_live(source, request->now_s))
         return (struct verify_result){.reason = VERIFY_NO_SECRET, .secret_index = -1};
     row = scheme_spoken(row, request);
-    struct verify_result result = row->kind == SCHEME_BEARER ? app_verify(source, request)
-                                                             : engine_verify(row, source, request);
+    struct verify_result result = run(row, source, request);
     if (result.reason == VERIFY_OK) {
-        result.id = told_by(request, row->id_header);
-        result.type = told_by(request, row->type_header);
+        if (row->id_header)
+            result.id = told_by(request, row->id_header);
+        if (row->type_header)
+            result.type = told_by(request, row->type_header);
     }
     return result;
 }

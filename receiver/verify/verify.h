@@ -30,6 +30,38 @@ struct verify_result {
     // Only when authentic: what the scheme's headers say of the event; borrowed from the request,
     // empty = the scheme has it in the body, or the header is missing or there twice.
     struct slice id, type;
+    // Only when authentic, and only where the id is not signed (scheme_id_unsigned) and what is
+    // signed is not the body: the sha256 of what must come only once (Mailgun's token, PayPal's
+    // transmission). Without it that is the body.
+    bool has_once;
+    unsigned char once[32];
+};
+
+// How a request that was taken is answered (receiver/http does it).
+enum scheme_answer {
+    REPLY_DEFAULT,
+    REPLY_EMPTY_200,      // no body at all
+    REPLY_NO_CONTENT_204, // no body, 204
+    REPLY_ACCEPTED_BODY,  // 200, "[accepted]" as text/plain
+};
+enum scheme_refusal { REFUSE_401, REFUSE_498 }; // of a bad, missing, stale or future signature
+
+// Requests that ask whether somebody is there. Each is answered by the scheme and makes no event.
+enum scheme_handshake {
+    HANDSHAKE_NONE,
+    HANDSHAKE_SLACK,     // url_verification: verified, then `challenge` as text
+    HANDSHAKE_ZOOM,      // endpoint.url_validation: HMAC of plainToken; again every 72 h
+    HANDSHAKE_META,      // GET hub.mode=subscribe: token compared, hub.challenge echoed
+    HANDSHAKE_X,         // GET crc_token: {"response_token":"sha256="+base64(HMAC)}
+    HANDSHAKE_DROPBOX,   // GET challenge: echoed as text, nosniff
+    HANDSHAKE_MS_GRAPH,  // POST validationToken: decoded, echoed as text
+    HANDSHAKE_SNS,       // SubscriptionConfirmation: verified, confirmed
+    HANDSHAKE_DISCORD,   // PING, type 0: verified, then 204
+    HANDSHAKE_BRAINTREE, // GET bt_challenge: PUBLIC|HMAC
+    HANDSHAKE_ASANA,     // X-Hook-Secret: echoed
+    HANDSHAKE_OKTA,      // GET x-okta-verification-challenge: {"verification": ..}
+    HANDSHAKE_TRELLO,    // HEAD: 200
+    HANDSHAKE_ADOBE,     // GET x-adobesign-clientid: compared, echoed
 };
 
 // A scheme: how requests are signed and where the id, type and scope of the event are (NULL = not
@@ -50,7 +82,16 @@ const char *scheme_id_header(const struct scheme *scheme);
 const char *scheme_type_header(const struct scheme *scheme);
 const char *scheme_id_pointer(
         const struct scheme *scheme, const struct source *source); // e.g. "/id"
-const char *scheme_id_more(const struct scheme *scheme); // second pointer of the id, or NULL
+// Further pointers of the id, joined to the first with ':'; ends with NULL, may be empty.
+const char *const *scheme_id_more(const struct scheme *scheme);
+bool scheme_id_digest(const struct scheme *scheme); // the id ends with a digest of the member
+// Where the events of one request stand (scheme.h says the pattern's form); ends with NULL, empty =
+// the body is one event.
+const char *const *scheme_batch(const struct scheme *scheme);
+// How the provider wants to be answered.
+enum scheme_answer scheme_answer(const struct scheme *scheme);
+enum scheme_refusal scheme_refusal(const struct scheme *scheme);
+enum scheme_handshake scheme_handshake(const struct scheme *scheme);
 const char *scheme_type_pointer(
         const struct scheme *scheme, const struct source *source); // e.g. "/type"
 const char *scheme_time_pointer(const struct scheme *scheme, const struct source *source);
