@@ -4,11 +4,10 @@
 #include "common/log.h"
 #include "common/metrics.h"
 #include "receiver/http/head.h"
-#include "receiver/http/kept.h"
+#include "receiver/http/peer.h"
 #include "receiver/http/rate.h"
 #include "receiver/http/route.h"
-
-#include <strings.h>
+#include "receiver/http/taken.h"
 
 #define REJECTED "webhook.rejected"
 #define UNKNOWN "unknown" // label of what is no configured source
@@ -75,14 +74,6 @@ static void describe(struct visit *visit)
             .now_s = clock_now_s()};
 }
 
-static struct slice find_header(const struct received *received, const char *name)
-{
-    for (size_t i = 0; i < received->n_headers; i++)
-        if (slice_eq(received->headers[i].name, slice_of(name))) // h2o gives lower case
-            return received->headers[i].value;
-    return (struct slice){NULL, 0};
-}
-
 // What is wrong with the request before its signature is looked at; NULL = nothing, and routed.
 static const char *check_form(
         struct visit *visit, const struct policy *policy, enum answer_row *ret_row)
@@ -113,6 +104,17 @@ static bool check_rate(const struct visit *visit)
     return false;
 }
 
+// What may have been refused wrongly is kept for a while.
+static void keep_refused(const struct visit *visit)
+{
+    const struct stages *stages = lane_options(visit->lane)->stages;
+    char peer[PEER_MAX];
+    struct refused refused = {visit->source, &visit->received, visit->verdict.reason, peer};
+    peer_write(visit->req, peer);
+    if (stages->refused)
+        stages->refused(stages->user, &refused);
+}
+
 static bool check_signature(struct visit *visit)
 {
     static const enum answer_row rows[] = {[VERDICT_OK] = ROW_RECEIVED,
@@ -122,6 +124,7 @@ static bool check_signature(struct visit *visit)
     const struct stages *stages = lane_options(visit->lane)->stages;
     visit->verdict = stages->verify(visit->source, &visit->received);
     if (visit->verdict.kind != VERDICT_OK) {
+        keep_refused(visit);
         reject(visit, rows[visit->verdict.kind], visit->verdict.reason);
         return false;
     }
@@ -133,34 +136,10 @@ static bool check_signature(struct visit *visit)
     return true;
 }
 
-// By the content type, its parameters aside (RFC 9110 §8.3.1).
-static bool is_form(const struct received *received)
-{
-    struct slice type = find_header(received, "content-type");
-    static const char form[] = "application/x-www-form-urlencoded";
-    size_t len = sizeof form - 1;
-    if (type.len < len || strncasecmp((const char *)type.ptr, form, len) != 0)
-        return false;
-    return type.len == len || strchr("; \t", type.ptr[len]);
-}
-
-static struct arrival *make_arrival(const struct visit *visit)
-{
-    const struct source *source = visit->source;
-    struct arrival *arrival = arrival_new(
-            slice_of(source->name), visit->received.body, visit->verdict.id, visit->verdict.type);
-    arrival->form = !visit->verdict.app && is_form(&visit->received); // curl -d says form of all
-    arrival->headers = kept_headers(visit->headers, visit->received.n_headers,
-            source->verify ? source->verify->signature_header : NULL);
-    arrival->received_us = clock_now_us();
-    arrival->secret_index = visit->verdict.secret_index;
-    return arrival;
-}
-
 static void submit(struct visit *visit)
 {
     const struct lane_options *options = lane_options(visit->lane);
-    struct arrival *arrival = make_arrival(visit);
+    struct arrival *arrival = taken_arrival(visit->source, &visit->received, &visit->verdict);
     struct parking parking = {.req = visit->req,
             .start_us = visit->start_us,
             .app = visit->verdict.app,

@@ -33,6 +33,14 @@ struct verdict {
     struct slice id, type;
 };
 
+// A request to a known source that its signature, time or headers did not let in.
+struct refused {
+    const struct source *source;
+    const struct received *received;
+    const char *reason; // static
+    const char *peer;   // address of the connection, "" = not known
+};
+
 struct stages {
     // The policy in use, as a reference; NULL before the first load.
     struct policy *(*policy)(void *user);
@@ -41,5 +49,8 @@ struct stages {
     // *ret_full tells whether too many wait (else the database is away). What was taken comes back
     // through server_hand_back().
     bool (*submit)(void *user, int lane, struct arrival *arrival, bool *ret_full);
+    // Of each request that verify did not find authentic, before it is answered; quick. May be
+    // NULL.
+    void (*refused)(void *user, const struct refused *refused);
     void *user;
 };

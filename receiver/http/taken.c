@@ -1,0 +1,38 @@
+#include "receiver/http/taken.h"
+
+#include "common/clock.h"
+#include "receiver/http/kept.h"
+
+#include <strings.h>
+
+static struct slice find_header(const struct received *received, const char *name)
+{
+    for (size_t i = 0; i < received->n_headers; i++)
+        if (slice_eq(received->headers[i].name, slice_of(name))) // h2o gives lower case
+            return received->headers[i].value;
+    return (struct slice){NULL, 0};
+}
+
+// By the content type, its parameters aside (RFC 9110 §8.3.1).
+static bool is_form(const struct received *received)
+{
+    struct slice type = find_header(received, "content-type");
+    static const char form[] = "application/x-www-form-urlencoded";
+    size_t len = sizeof form - 1;
+    if (type.len < len || strncasecmp((const char *)type.ptr, form, len) != 0)
+        return false;
+    return type.len == len || strchr("; \t", type.ptr[len]);
+}
+
+struct arrival *taken_arrival(
+        const struct source *source, const struct received *received, const struct verdict *verdict)
+{
+    struct arrival *arrival =
+            arrival_new(slice_of(source->name), received->body, verdict->id, verdict->type);
+    arrival->form = !verdict->app && is_form(received); // curl -d says form of all
+    arrival->headers = kept_headers(received->headers, received->n_headers,
+            source->verify ? source->verify->signature_header : NULL);
+    arrival->received_us = clock_now_us();
+    arrival->secret_index = verdict->secret_index;
+    return arrival;
+}

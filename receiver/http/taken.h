@@ -1,0 +1,8 @@
+// taken.h: how an authentic request becomes an arrival: a request of now, or one kept from before
+// (`pawl inbox reverify`).
+#pragma once
+#include "receiver/http/stages.h"
+
+// Copies what it needs of the request; yours: arrival_free(), or the accept thread's. Received now.
+struct arrival *taken_arrival(const struct source *source, const struct received *received,
+        const struct verdict *verdict);
