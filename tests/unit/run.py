@@ -13,9 +13,9 @@ PROGRAM_SECONDS_MAX = 60
 
 
 def programs(build):
-    """[(name, argv)] of the build's unit tests, as meson knows them."""
-    listed = subprocess.run(["meson", "introspect", "--tests", build], capture_output=True, text=True, check=True).stdout
-    return [(t["name"], t["cmd"]) for t in json.loads(listed) if any(s.endswith("unit") for s in t["suite"])]
+    """[(name, argv)] of the build's unit tests, as meson knows them (the file is what `meson introspect` shows, 0.3 s later)."""
+    with open(os.path.join(build, "meson-info", "intro-tests.json"), encoding="utf-8") as f:
+        return [(t["name"], t["cmd"]) for t in json.load(f) if any(s.endswith("unit") for s in t["suite"])]
 
 
 def timed(program):
@@ -45,7 +45,8 @@ def counts(output):
 
 def main(build):
     passed = failed = 0
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
+    # Twice as many as processors, since the longest ones wait for a clock or a peer.
+    with ThreadPoolExecutor(2 * os.cpu_count()) as pool:
         for name, status, output, seconds in pool.map(timed, programs(build)):
             good, bad = counts(output)
             # A crash or a sanitizer's report fails even when every test so far was well.

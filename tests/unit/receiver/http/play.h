@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define DEADLINE_MS 400
+#define DEADLINE_MS 250
 #define BODY_MAX 4096
 
 static struct source sources[] = {

@@ -29,11 +29,15 @@ struct scene {
     int n;
 };
 
-static void refuse(struct scene *scene, const struct verify_request *forged, const char *how)
+static void accept_original(const struct scene *scene)
 {
     struct verify_result original = verify_request(&scene->source, &scene->request);
     if (original.reason != VERIFY_OK)
         fail_msg("%s: original refused: %s", scene->name, verify_reason_name(original.reason));
+}
+
+static void refuse(struct scene *scene, const struct verify_request *forged, const char *how)
+{
     if (verify_request(&scene->source, forged).reason == VERIFY_OK)
         fail_msg("%s: accepted a forgery: %s", scene->name, how);
     scene->n++;
@@ -78,13 +82,16 @@ static void forge_header_bits(struct scene *scene, size_t which)
     struct slice value = scene->headers[which].value;
     AUTO_FREE unsigned char *copy = xmalloc(value.len);
     forged.headers = headers;
-    for (size_t bit = 0; bit < 8 * value.len; bit++) {
-        memcpy(headers, scene->headers, sizeof headers);
-        memcpy(copy, value.ptr, value.len);
-        copy[bit / 8] ^= (unsigned char)(1u << bit % 8);
+    memcpy(headers, scene->headers, sizeof headers);
+    for (size_t i = 0; i < value.len; i++) {
+        accept_original(scene);
         headers[which].value = (struct slice){copy, value.len};
-        refuse(scene, &forged, "a bit of a header");
-        headers[which].value = (struct slice){value.ptr, bit / 8};
+        for (unsigned bit = 0; bit < 8; bit++) {
+            memcpy(copy, value.ptr, value.len);
+            copy[i] ^= (unsigned char)(1u << bit);
+            refuse(scene, &forged, "a bit of a header");
+        }
+        headers[which].value = (struct slice){value.ptr, i};
         refuse(scene, &forged, "a header cut");
     }
 }
@@ -94,12 +101,15 @@ static void forge_body_bits(struct scene *scene)
     struct verify_request forged = scene->request;
     struct slice body = scene->request.body;
     AUTO_FREE unsigned char *copy = xmalloc(body.len + 1);
-    for (size_t bit = 0; bit < 8 * body.len; bit++) {
-        memcpy(copy, body.ptr, body.len);
-        copy[bit / 8] ^= (unsigned char)(1u << bit % 8);
+    for (size_t i = 0; i < body.len; i++) {
+        accept_original(scene);
         forged.body = (struct slice){copy, body.len};
-        refuse(scene, &forged, "a bit of the body");
-        forged.body = (struct slice){body.ptr, bit / 8};
+        for (unsigned bit = 0; bit < 8; bit++) {
+            memcpy(copy, body.ptr, body.len);
+            copy[i] ^= (unsigned char)(1u << bit);
+            refuse(scene, &forged, "a bit of the body");
+        }
+        forged.body = (struct slice){body.ptr, i};
         refuse(scene, &forged, "the body cut");
     }
     memcpy(copy, body.ptr, body.len);
@@ -113,6 +123,7 @@ static void forge_missing_and_repeated(struct scene *scene, size_t n)
     struct verify_header headers[HEADERS_MAX];
     struct verify_request forged = scene->request;
     forged.headers = headers;
+    accept_original(scene);
     for (size_t i = 0; i < n; i++) {
         memcpy(headers, scene->headers, sizeof headers);
         headers[i].value = SLICE("");
@@ -161,7 +172,7 @@ static void refuses_every_forgery_of_standard_webhooks(void **state)
     scene_signed(&scene, standard, shared_text);
     assert_int_equal(scene.request.n_headers, 3);
     forge_all(&scene, 3);
-    assert_true(scene.n > 1000);
+    assert_true(scene.n > 600);
     text_fini(&scene.lines);
 }
 
@@ -174,7 +185,7 @@ static void refuses_every_forgery_of_a_signature_by_a_pair_of_keys(void **state)
     size_t at = find(&scene, "webhook-signature");
     assert_true(slice_starts(scene.headers[at].value, SLICE("v1a,")));
     forge_all(&scene, 3);
-    assert_true(scene.n > 1000);
+    assert_true(scene.n > 600);
     text_fini(&scene.lines);
 }
 
@@ -192,7 +203,7 @@ static void refuses_every_forgery_of_github_shopify_and_slack(void **state)
         scene_signed(&scene, cases[i].scheme, shared_text);
         signature_first(&scene, cases[i].header);
         forge_all(&scene, cases[i].n_signed);
-        assert_true(scene.n > 300);
+        assert_true(scene.n > 200);
         text_fini(&scene.lines);
     }
 }
@@ -229,6 +240,7 @@ static void refuses_forgeries_of_a_form_and_its_url(void **state)
             "/hooks/t?a=b&", "/hooks/t?a=%62", "/hooks/t?A=b", "/hooks/t?a=b#x",
             "/hooks/t?a=b&bodySHA256=", "?a=bA1"};
     struct verify_request forged = scene.request;
+    accept_original(&scene);
     for (size_t i = 0; i < ARRAY_LEN(bodies); i++) {
         forged.body = slice_of(bodies[i]);
         refuse(&scene, &forged, bodies[i]);
