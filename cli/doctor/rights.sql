@@ -5,7 +5,7 @@ WITH rule AS (
     SELECT x.role, t.name, p.privilege, x.wanted
     FROM (VALUES
         ('pawl_receiver', 'migrations policy_versions policy_texts names key_gen keys moves notifications orders waiting', 'SELECT', true),
-        ('pawl_receiver', 'keys replay_keys bodies repeats deliveries due moves notifications orders waiting', 'INSERT', true),
+        ('pawl_receiver', 'keys replay_keys bodies repeats deliveries due moves notifications orders waiting rejected', 'INSERT', true),
         ('pawl_receiver', 'orders', 'UPDATE', true),
         ('pawl_receiver', 'waiting', 'DELETE', true),
         ('pawl_receiver', 'contents attempts bodies', 'SELECT', false),
@@ -15,10 +15,10 @@ WITH rule AS (
         ('pawl_dispatcher', 'due claims unknown_outcomes', 'DELETE', true),
         ('pawl_dispatcher', 'keys bodies moves orders notifications', 'INSERT UPDATE DELETE TRUNCATE', false),
         ('pawl_maint', 'key_gen', 'SELECT INSERT UPDATE', true),
-        ('pawl_maint', 'keys_0 replay_keys_0 bodies_0 repeats_0 moves_0 attempts_0 contents_0', 'SELECT TRUNCATE', true),
+        ('pawl_maint', 'keys_0 replay_keys_0 bodies_0 repeats_0 moves_0 attempts_0 contents_0 rejected_0', 'SELECT TRUNCATE', true),
         ('pawl_maint', 'orders notifications deliveries audit_0', 'INSERT DELETE TRUNCATE', false),
         ('pawl_operator', 'policy_versions policy_texts names audit', 'INSERT', true),
-        ('pawl_operator', 'orders deliveries keys bodies moves attempts', 'INSERT UPDATE DELETE TRUNCATE', false)
+        ('pawl_operator', 'orders deliveries keys bodies moves attempts rejected', 'INSERT UPDATE DELETE TRUNCATE', false)
     ) x(role, tables, privileges, wanted),
     unnest(string_to_array(x.tables, ' ')) t(name), unnest(string_to_array(x.privileges, ' ')) p(privilege)
 )

@@ -7,15 +7,17 @@
 #include <time.h>
 
 #define DAY ((int64_t)86400)
+#define REJECTED_KEEP (7 * DAY)
 enum { TRIES = 5, PAUSE_MS = 50 };
 
-enum { BODIES, REPEATS, MOVES, ATTEMPTS, CONTENTS };
+enum { BODIES, REPEATS, MOVES, ATTEMPTS, CONTENTS, REJECTED };
 const struct ring rings[RING_COUNT] = {
         [BODIES] = {"bodies", 2 * DAY},
         [REPEATS] = {"repeats", 8 * DAY},
         [MOVES] = {"moves", 8 * DAY},
         [ATTEMPTS] = {"attempts", 8 * DAY},
         [CONTENTS] = {"contents", 2 * DAY},
+        [REJECTED] = {"rejected", DAY},
 };
 
 static const struct {
@@ -26,10 +28,13 @@ static const struct {
         [MOVES] = {SLOTS_MOVES_LOCK, SLOTS_MOVES_GUARD, SLOTS_MOVES_TRUNCATE},
         [ATTEMPTS] = {SLOTS_ATTEMPTS_LOCK, SLOTS_ATTEMPTS_GUARD, SLOTS_ATTEMPTS_TRUNCATE},
         [CONTENTS] = {SLOTS_CONTENTS_LOCK, SLOTS_CONTENTS_GUARD, SLOTS_CONTENTS_TRUNCATE},
+        [REJECTED] = {SLOTS_REJECTED_LOCK, SLOTS_REJECTED_GUARD, SLOTS_REJECTED_TRUNCATE},
 };
 
 static int64_t keep_of(int ring, const struct keep *keep)
 {
+    if (ring == REJECTED)
+        return REJECTED_KEEP;
     return ring == BODIES || ring == CONTENTS ? keep->bodies_s : keep->keys_s;
 }
 

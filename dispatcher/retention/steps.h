@@ -2,7 +2,7 @@
 #pragma once
 #include "dispatcher/retention/sweep.h"
 
-enum { RING_COUNT = 5 };
+enum { RING_COUNT = 6 };
 extern const struct ring rings[RING_COUNT]; // in the order of slots/*.sql
 
 // What there was at the start of the pass.

@@ -12,7 +12,7 @@ COLUMNS = {  # UPDATE of one column alone
     ("pawl_dispatcher", "due"): "lane",  # so that it may lock rows
     ("pawl_maint", "notifications"): "data",  # blanked after its time
 }
-RINGS = {"keys": 4, "replay_keys": 4, "bodies": 16, "repeats": 16, "moves": 16, "attempts": 16, "contents": 16, "audit": 16}
+RINGS = {"keys": 4, "replay_keys": 4, "bodies": 16, "repeats": 16, "moves": 16, "attempts": 16, "contents": 16, "rejected": 16, "audit": 16}
 EMPTIED = [f"{ring}_{i}" for ring, n in RINGS.items() if ring != "audit" for i in range(n)]
 
 # The letters of SELECT INSERT UPDATE DELETE TRUNCATE by role; a table that is not named here allows its role nothing.
@@ -20,7 +20,7 @@ ALLOWED = {
     "pawl_receiver": {
         "migrations": "s", "policy_versions": "s", "policy_texts": "s", "names": "s", "key_gen": "s", "keys": "si",
         "replay_keys": "si", "bodies": "i", "repeats": "si", "deliveries": "i", "due": "i", "moves": "si",
-        "notifications": "si", "orders": "siu", "waiting": "sid"},
+        "notifications": "si", "orders": "siu", "waiting": "sid", "rejected": "si"},
     "pawl_dispatcher": {
         "migrations": "s", "policy_versions": "s", "policy_texts": "s", "names": "s", "notifications": "s",
         "deliveries": "su", "due": "sid", "claims": "siud", "cap_slots": "siud", "unknown_outcomes": "sid",

@@ -12,7 +12,7 @@ from harness import *  # noqa: E402,F403 pylint: disable=wrong-import-position,w
 
 PROBE = os.environ.get("PAWL_STORE_PROBE") or os.path.join(build_dir(), "tests", "sql", "store_probe")
 HOT = ["keys", "replay_keys", "orders", "waiting", "notifications", "deliveries", "due", "claims", "cap_slots"]
-FACTS = ["bodies", "repeats", "moves", "attempts", "contents", "audit"]
+FACTS = ["bodies", "repeats", "moves", "attempts", "contents", "rejected", "audit"]
 ALL = ("pawl_receiver", "pawl_dispatcher", "pawl_operator")
 RUN_BY = [  # The first prefix that fits; None = the schema's owner.
     ("common/pg/", ALL + ("pawl_maint",)),
@@ -273,6 +273,11 @@ DENIED = [
     ("pawl_receiver", "UPDATE moves SET outcome = 1"),
     ("pawl_receiver", "INSERT INTO policy_versions VALUES (1, 'x')"),
     ("pawl_receiver", "TRUNCATE bodies_0"),
+    ("pawl_receiver", "DELETE FROM rejected"),
+    ("pawl_receiver", "UPDATE rejected SET reason = 'x'"),
+    ("pawl_receiver", "TRUNCATE rejected_0"),
+    ("pawl_dispatcher", "SELECT * FROM rejected"),
+    ("pawl_operator", "INSERT INTO rejected DEFAULT VALUES"),
     ("pawl_dispatcher", "SELECT * FROM bodies"),
     ("pawl_dispatcher", "INSERT INTO keys_0 SELECT * FROM keys"),
     ("pawl_dispatcher", "INSERT INTO keys DEFAULT VALUES"),
@@ -323,7 +328,7 @@ RIGHTS = {  # role: table: first letters of the verbs (s i u d t); partitions ar
     "pawl_receiver": {
         "migrations": "s", "policy_versions": "s", "policy_texts": "s", "names": "s", "key_gen": "s", "keys": "si",
         "replay_keys": "si", "bodies": "i", "repeats": "si", "deliveries": "i", "due": "i", "moves": "si", "notifications": "si",
-        "orders": "siu", "waiting": "sid"},
+        "orders": "siu", "waiting": "sid", "rejected": "si"},
     "pawl_dispatcher": {
         "migrations": "s", "policy_versions": "s", "policy_texts": "s", "names": "s", "notifications": "s", "deliveries": "su",
         "due": "sid", "claims": "siud", "cap_slots": "siud", "unknown_outcomes": "sid", "contents": "si", "attempts": "si"},
@@ -351,4 +356,4 @@ def test_the_programs_rights_are_these_and_no_others(t):
     eq([table for table, verbs in maint.items() if "t" in verbs], [], "maint empties slots, never whole tables")
     emptied = {r[0].rsplit("_", 1)[0] for r in cluster.query("""SELECT relname::text FROM pg_class
         WHERE relnamespace = 'pawl'::regnamespace AND has_table_privilege('pawl_maint', oid, 'TRUNCATE')""")}
-    eq(emptied - {"keys", "replay_keys", "bodies", "repeats", "moves", "attempts", "contents"}, set(), "what maint may empty")
+    eq(emptied - {"keys", "replay_keys", "bodies", "repeats", "moves", "attempts", "contents", "rejected"}, set(), "what maint may empty")

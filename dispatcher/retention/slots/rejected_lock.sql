@@ -1,0 +1,3 @@
+-- Nobody reads or writes this slot until the transaction ends.
+-- returns: no rows
+LOCK TABLE rejected_0 IN ACCESS EXCLUSIVE MODE

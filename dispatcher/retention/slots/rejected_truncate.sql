@@ -1,0 +1,3 @@
+-- Empties the slot.
+-- returns: no rows
+TRUNCATE rejected_0
