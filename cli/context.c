@@ -5,6 +5,7 @@
 #include "cli/up/place.h"
 #include "common/clock.h"
 #include "common/template/template.h"
+#include "receiver/verify/handshake.h"
 #include "receiver/verify/verify.h"
 
 #include <stdio.h>
@@ -98,7 +99,8 @@ const struct policy_known policy_knowledge = {.scheme = scheme_known,
         .scheme_at = scheme_at,
         .template_ok = template_ok,
         .horizon_s = scheme_horizon_s,
-        .signs_url = scheme_signs_url};
+        .signs_url = scheme_signs_url,
+        .handshake_token = handshake_needs_token};
 
 struct seeing {
     void (*seen)(void *ctx, struct slice name, int line, int column);
@@ -154,7 +156,8 @@ const struct policy_known policy_knowledge_of_files = {.scheme = scheme_known,
         .template_values = template_values,
         .template_partials = template_partials,
         .horizon_s = scheme_horizon_s,
-        .signs_url = scheme_signs_url};
+        .signs_url = scheme_signs_url,
+        .handshake_token = handshake_needs_token};
 
 struct pg *context_connect(
         const struct context *context, const struct pg_stmt *stmts, size_t n_stmts, struct err *err)

@@ -5,6 +5,7 @@
 #include "common/metrics.h"
 #include "receiver/accept/accept.h"
 #include "receiver/http/server.h"
+#include "receiver/verify/handshake.h"
 #include "receiver/verify/scheme.h"
 #include "receiver/verify/verify.h"
 
@@ -62,20 +63,54 @@ static struct verdict verdict_of(struct verify_result result, bool app)
             .type = result.type};
 }
 
-static struct verdict verify(const struct source *source, const struct received *received)
+// What of a scheme's answer and refusal its provider insists on: no scheme has both.
+static enum reply_style style_of(const struct scheme *scheme)
 {
-    struct verify_header headers[HEADERS_MAX];
+    static const enum reply_style styles[] = {[REPLY_DEFAULT] = STYLE_DEFAULT,
+            [REPLY_EMPTY_200] = STYLE_EMPTY,
+            [REPLY_NO_CONTENT_204] = STYLE_NO_CONTENT,
+            [REPLY_ACCEPTED_BODY] = STYLE_ACCEPTED};
+    if (!scheme)
+        return STYLE_DEFAULT;
+    if (scheme_refusal(scheme) == REFUSE_498)
+        return STYLE_REFUSE_498;
+    return styles[scheme_answer(scheme)];
+}
+
+// headers: room for HEADERS_MAX.
+static struct verify_request request_of(
+        const struct received *received, struct verify_header headers[])
+{
     size_t n = received->n_headers < HEADERS_MAX ? received->n_headers : HEADERS_MAX;
     for (size_t i = 0; i < n; i++)
         headers[i] = (struct verify_header){received->headers[i].name, received->headers[i].value};
-    struct verify_request request = {.method = received->method,
+    return (struct verify_request){.method = received->method,
             .target = received->target,
             .headers = headers,
             .n_headers = n,
             .body = received->body,
             .now_s = received->now_s};
+}
+
+static struct verdict verify(const struct source *source, const struct received *received)
+{
+    struct verify_header headers[HEADERS_MAX];
+    struct verify_request request = request_of(received, headers);
     const struct scheme *scheme = scheme_of(source);
-    return verdict_of(verify_request(source, &request), scheme && scheme_is_app(scheme));
+    struct verdict verdict =
+            verdict_of(verify_request(source, &request), scheme && scheme_is_app(scheme));
+    verdict.style = style_of(scheme);
+    return verdict;
+}
+
+static void greet(
+        const struct source *source, const struct received *received, struct greeting *ret_greeting)
+{
+    if (handshake_of(source) == HANDSHAKE_NONE)
+        return;
+    struct verify_header headers[HEADERS_MAX];
+    struct verify_request request = request_of(received, headers);
+    handshake_answer(source, &request, ret_greeting);
 }
 
 static struct read_pointers pointers(const struct source *source)
@@ -162,7 +197,11 @@ static bool build(struct plant *plant, const int *fds, size_t n_fds, struct err 
             .connections = plant->host->receiver.connections,
             .body_max = plant->host->receiver.body_max,
             .deadline_ms = plant->host->receiver.deadline_ms,
-            .stages = {.policy = give_policy, .verify = verify, .submit = submit, .user = plant}};
+            .stages = {.policy = give_policy,
+                    .verify = verify,
+                    .greet = greet,
+                    .submit = submit,
+                    .user = plant}};
     plant->server = server_new(&options, err);
     if (!plant->server)
         return false;

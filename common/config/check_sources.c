@@ -227,6 +227,17 @@ static void check_url(const struct making *making, const struct source *source)
                 "public_url must end with its path: the query is taken from the request");
 }
 
+static void check_handshake(const struct making *making, const struct source *source)
+{
+    bool needed = source->scheme && making->known->handshake_token &&
+                  making->known->handshake_token(source->scheme);
+    if (needed && !source->handshake_token.credential)
+        SAY(DIAG_WARNING, &source->scheme, &source->name, "handshake-token",
+                "scheme '%s' answers its handshake only with `handshake: { token: .. }`: the "
+                "provider can't confirm this endpoint",
+                source->scheme);
+}
+
 static void check_source(const struct making *making, struct source *source)
 {
     bool is_map =
@@ -237,6 +248,7 @@ static void check_source(const struct making *making, struct source *source)
     check_custom(making, source);
     check_secrets(making, source);
     check_url(making, source);
+    check_handshake(making, source);
     check_horizon(making, source);
     for (size_t i = 0; i < source->n_events; i++) {
         if (source->events[i].type)

@@ -183,6 +183,7 @@ static void wipe_secrets(struct policy *policy)
     for (size_t i = 0; i < policy->n_sources; i++) {
         for (size_t j = 0; j < policy->sources[i].n_secrets; j++)
             secret_wipe(&policy->sources[i].secrets[j]);
+        secret_wipe(&policy->sources[i].handshake_token);
     }
     for (int kind = CHANNEL_EMAIL; kind < CHANNEL_COUNT; kind++) {
         for (size_t j = 0; j < policy->channels[kind].n_providers; j++)

@@ -86,10 +86,13 @@ struct source {
             *time_ptr;         // JSON pointers: scheme custom, else NULL = the scheme's own
     char **fingerprint_ignore; // JSON pointers of members that change between tries
     size_t n_fingerprint_ignore;
-    size_t body_max;  // bytes; 0 = the host's
-    double rate;      // requests a second and process; 0 = unlimited
-    char *public_url; // as the provider calls it, for schemes that sign it; or NULL
-    char *receipts;   // channel name, or NULL (not active yet)
+    size_t body_max;               // bytes; 0 = the host's
+    double rate;                   // requests a second and process; 0 = unlimited
+    struct secret handshake_token; // what a handshake must name (Meta's verify token, Braintree's
+                                   // public key); credential NULL = none
+    char *handshake_answer;        // which handshake is answered; NULL = the scheme's own
+    char *public_url;              // as the provider calls it, for schemes that sign it; or NULL
+    char *receipts;                // channel name, or NULL (not active yet)
     struct event_rule *events;
     size_t n_events;
 };
@@ -219,6 +222,8 @@ struct policy_known {
     int64_t (*horizon_s)(const char *scheme);
     // Does it sign the URL, so that its sources need public_url?
     bool (*signs_url)(const char *scheme);
+    // Is its handshake answered only with `handshake: { token: .. }`?
+    bool (*handshake_token)(const char *scheme);
 };
 
 // Makes a policy of texts it copies; their order does not matter. All findings go to diag (errors,

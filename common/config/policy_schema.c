@@ -18,6 +18,10 @@ static const struct schema_word encoding_words[] = {{"hex", 0}, {"base64", 0}, {
 static const struct schema_word unit_words[] = {{"seconds", 0}, {"milliseconds", 0}, {NULL, 0}};
 static const struct schema_word algorithm_words[] = {
         {"hmac-sha256", 0}, {"hmac-sha1", 0}, {"hmac-sha512", 0}, {NULL, 0}};
+// Those of receiver/verify/handshake.c; a test compares them.
+static const struct schema_word handshake_words[] = {{"slack", 0}, {"zoom", 0}, {"meta", 0},
+        {"x", 0}, {"dropbox", 0}, {"ms-graph", 0}, {"discord", 0}, {"braintree", 0}, {"asana", 0},
+        {"okta", 0}, {"trello", 0}, {"adobe", 0}, {NULL, 0}};
 static const struct schema_word delivery_words[] = {
         {"at-most-once", AT_MOST_ONCE}, {"at-least-once", AT_LEAST_ONCE}, {NULL, 0}};
 static const struct schema_word priority_words[] = {
@@ -52,6 +56,12 @@ static const struct schema_key ignore_keys[] = {
         {.name = "ignore", .type = S_POINTER, LIST_IN(source, fingerprint_ignore), .about = "members that change between tries of one event"},
 };
 static const struct schema fingerprint_schema = {.name = "fingerprint", TABLE(ignore_keys)};
+
+static const struct schema_key handshake_keys[] = {
+        {.name = "token", .type = S_CREDENTIAL, .offset = AT(source, handshake_token.credential), .about = "what it must name: Meta's verify token, Braintree's public key, Adobe's client id"},
+        {.name = "answer", .type = S_WORD, .words = handshake_words, .offset = AT(source, handshake_answer), .about = "whose handshake; default: the scheme's own"},
+};
+static const struct schema handshake_schema = {.name = "handshake", TABLE(handshake_keys)};
 
 static const struct schema_key signature_keys[] = {
         {.name = "header", .type = S_HEADER, .required = true, .offset = AT(custom_verify, signature_header), .about = "where the signature is"},
@@ -106,6 +116,7 @@ static const struct schema_key source_keys[] = {
         {.name = "type", .type = S_POINTER, .offset = AT(source, type_ptr), .about = "the event's type; scheme custom only"},
         {.name = "time", .type = S_POINTER, .offset = AT(source, time_ptr), .about = "the event's own time: older than keep.keys = late; scheme custom only"},
         {.name = "fingerprint", .type = S_MAP, .of = &fingerprint_schema, .about = "what makes two bodies the same"},
+        {.name = "handshake", .type = S_MAP, .of = &handshake_schema, .about = "how the provider's question before it sends is answered"},
         {.name = "body_max", .type = S_SIZE, .offset = AT(source, body_max), .min = 1, .max = 64 << 20, .about = "default: the host file's"},
         {.name = "rate", .type = S_RATE, .offset = AT(source, rate), .about = "requests to one process above it get 429"},
         {.name = "public_url", .type = S_WEB_URL, .offset = AT(source, public_url), .about = "the URL the provider signs"},

@@ -96,6 +96,8 @@ static void load_source(struct loading *loading, struct source *source)
     text_fmt(&owner, "source '%s'", source->name);
     for (size_t i = 0; source->active && i < source->n_secrets; i++)
         load(loading, &source->secrets[i], text_cstr(&owner));
+    if (source->active)
+        load(loading, &source->handshake_token, text_cstr(&owner));
 }
 
 static void load_channel(struct loading *loading, struct channel *channel)

@@ -242,8 +242,10 @@ void http_reply(h2o_req_t *req, const struct http_reply *reply)
         req->http1_is_persistent = 0;
     req->res.status = reply->status;
     req->res.reason = reply->reason;
-    req->res.content_length = reply->body.len;
-    h2o_add_header(&req->pool, &req->res.headers, H2O_TOKEN_CONTENT_TYPE, NULL, reply->content_type,
-            strlen(reply->content_type));
-    h2o_send_inline(req, (const char *)reply->body.ptr, reply->body.len);
+    // RFC 9110 §8.6: a 204 has no length.
+    req->res.content_length = reply->status == 204 ? SIZE_MAX : reply->body.len;
+    if (reply->content_type)
+        h2o_add_header(&req->pool, &req->res.headers, H2O_TOKEN_CONTENT_TYPE, NULL,
+                reply->content_type, strlen(reply->content_type));
+    h2o_send_inline(req, reply->body.len ? (const char *)reply->body.ptr : "", reply->body.len);
 }

@@ -48,7 +48,7 @@ h2o_context_t *http_loop_context(struct http_loop *loop);
 // body.
 struct http_reply {
     int status;
-    const char *reason, *content_type;
+    const char *reason, *content_type; // content_type NULL = the answer has no body
     struct slice body;
     bool close; // the connection ends with this answer
 };

@@ -25,6 +25,18 @@ enum answer_row answer_row_of(enum answer answer)
     return (size_t)answer < ARRAY_LEN(of) ? of[answer] : ROW_UNAVAILABLE;
 }
 
+enum answer_row answer_styled(enum answer_row row, enum reply_style style)
+{
+    static const enum answer_row received[] = {[STYLE_DEFAULT] = ROW_RECEIVED,
+            [STYLE_EMPTY] = ROW_RECEIVED_EMPTY,
+            [STYLE_NO_CONTENT] = ROW_RECEIVED_NOTHING,
+            [STYLE_ACCEPTED] = ROW_RECEIVED_ACCEPTED,
+            [STYLE_REFUSE_498] = ROW_RECEIVED};
+    if (row == ROW_RECEIVED && (size_t)style < ARRAY_LEN(received))
+        return received[style];
+    return row == ROW_UNAUTHORIZED && style == STYLE_REFUSE_498 ? ROW_TOKEN_INVALID : row;
+}
+
 // An app request is one event: what became of it is the move where it was judged, else the event's
 // own outcome. A repeat carries the stored move; an app's first that left none was unmapped, since
 // what is parked without being judged is refused before it is stored.
@@ -72,10 +84,13 @@ void answer_make(enum answer_row row, const struct arrival *arrival, struct answ
         struct text *out)
 {
     const struct row *from = &rows[row];
-    bool good = from->status == 200;
+    bool good = from->status < 300, bare = strchr(from->flags, 'E') != NULL;
+    const char *type = row == ROW_RECEIVED_ACCEPTED ? "text/plain"
+                       : good                       ? "application/json"
+                                                    : "application/problem+json";
     *ret_shape = (struct answer_shape){.status = from->status,
             .reason = from->reason,
-            .content_type = good ? "application/json" : "application/problem+json",
+            .content_type = bare ? NULL : type,
             .close = strchr(from->flags, 'C'),
             .retry_after = strchr(from->flags, 'R'),
             .allow = strchr(from->flags, 'A'),
@@ -83,9 +98,11 @@ void answer_make(enum answer_row row, const struct arrival *arrival, struct answ
             .replayed = strchr(from->flags, 'I')};
     if (row == ROW_RECEIVED)
         text_str(out, "{\"received\":true}\n");
-    else if (good)
+    else if (row == ROW_RECEIVED_ACCEPTED)
+        text_str(out, "[accepted]");
+    else if (good && !bare)
         add_outcome(out, arrival);
-    else
+    else if (!good)
         add_problem(out, row, arrival);
 }
 

@@ -10,6 +10,7 @@
 #include "receiver/http/taken.h"
 
 #define REJECTED "webhook.rejected"
+#define GREETED "webhook.handshake"
 #define UNKNOWN "unknown" // label of what is no configured source
 
 // One request on its way through the steps; lives on the stack.
@@ -35,7 +36,8 @@ static const char *label_of(const struct visit *visit)
 
 static void answer(const struct visit *visit, enum answer_row row)
 {
-    struct answering to = {visit->req, label_of(visit), visit->start_us, NULL};
+    struct answering to = {
+            visit->req, label_of(visit), visit->start_us, NULL, visit->verdict.style};
     lane_answer(&to, row);
 }
 
@@ -85,9 +87,6 @@ static const char *check_form(
     visit->source = policy_source(policy, name);
     if (!visit->source)
         return "unknown_source";
-    *ret_row = ROW_METHOD;
-    if (!slice_eq(visit->received.method, SLICE("POST")))
-        return "method";
     *ret_row = ROW_TOO_LARGE;
     if (visit->source->body_max && visit->received.body.len > visit->source->body_max)
         return "too_large";
@@ -102,6 +101,53 @@ static bool check_rate(const struct visit *visit)
     series_inc(metric(METRIC_REJECTED, visit->source->name, "rate", NULL));
     answer(visit, ROW_RATE);
     return false;
+}
+
+// A GET or HEAD can only be a handshake.
+static bool check_method(const struct visit *visit)
+{
+    if (slice_eq(visit->received.method, SLICE("POST")))
+        return true;
+    reject(visit, ROW_METHOD, "method");
+    return false;
+}
+
+static void tell_greeting(const struct visit *visit, const struct greeting *greeting)
+{
+    int64_t left_out = 0;
+    if (!log_each_minute(
+                GREETED, visit->source->name, greeting->name, visit->start_us / 1000, &left_out))
+        return;
+    LOG(INFO, GREETED,
+            greeting->offers_secret
+                    ? "a handshake was answered; it offers the secret that later requests are "
+                      "signed with: who created the webhook sees it in the provider's answer, and "
+                      "puts it into a credential of this source"
+                    : "a handshake was answered",
+            L_STR("source", visit->source->name), L_STR("handshake", greeting->name),
+            L_INT("left_out", left_out));
+}
+
+// True when the request was the provider's question whether somebody is there: it is answered.
+static bool check_greeting(const struct visit *visit)
+{
+    static const enum answer_row rows[] = {[GREETING_REFUSED] = ROW_UNAUTHORIZED,
+            [GREETING_MALFORMED] = ROW_BAD_HANDSHAKE,
+            [GREETING_UNABLE] = ROW_NO_SECRET};
+    const struct stages *stages = lane_options(visit->lane)->stages;
+    AUTO_GREETING struct greeting greeting = {.kind = GREETING_NONE};
+    if (stages->greet)
+        stages->greet(visit->source, &visit->received, &greeting);
+    if (greeting.kind == GREETING_NONE)
+        return false;
+    if (greeting.kind != GREETING_ANSWERED) {
+        reject(visit, rows[greeting.kind], greeting.reason);
+        return true;
+    }
+    tell_greeting(visit, &greeting);
+    struct answering to = {visit->req, label_of(visit), visit->start_us, NULL, STYLE_DEFAULT};
+    lane_greet(&to, &greeting);
+    return true;
 }
 
 // What may have been refused wrongly is kept for a while.
@@ -143,6 +189,7 @@ static void submit(struct visit *visit)
     struct parking parking = {.req = visit->req,
             .start_us = visit->start_us,
             .app = visit->verdict.app,
+            .style = visit->verdict.style,
             .idempotency_key = visit->verdict.id};
     struct parked *parked = lane_park(visit->lane, &parking, arrival);
     bool full = false;
@@ -159,7 +206,8 @@ static void run_steps(struct visit *visit, const struct policy *policy)
     const char *wrong = check_form(visit, policy, &row);
     if (wrong)
         reject(visit, row, wrong);
-    else if (check_rate(visit) && check_signature(visit))
+    else if (check_rate(visit) && !check_greeting(visit) && check_method(visit) &&
+             check_signature(visit))
         submit(visit);
 }
 
@@ -170,6 +218,7 @@ void handle_request(struct lane *lane, h2o_req_t *req)
     visit.req = req;
     visit.start_us = clock_mono_us();
     visit.source = NULL;
+    visit.verdict.style = STYLE_DEFAULT;
     enum head_fault fault = scan_raw_head(req);
     if (fault != HEAD_OK) {
         reject(&visit, ROW_MALFORMED, head_fault_name(fault));

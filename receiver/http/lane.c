@@ -30,6 +30,7 @@ struct parked {
     struct parked *prev, *next; // linked while req is there
     char source[64];
     int64_t start_us, deadline_ms;
+    enum reply_style style;
     bool tracked, copy; // app: its key is in lane->options.inflight; as a second request with it
     struct key key;
 };
@@ -73,6 +74,7 @@ struct parked *lane_park(struct lane *lane, const struct parking *parking, struc
     parked->lane = lane;
     parked->req = parking->req;
     parked->start_us = parking->start_us;
+    parked->style = parking->style;
     parked->deadline_ms = parking->start_us / 1000 + lane->options.deadline_ms;
     memcpy(parked->source, arrival->source, sizeof parked->source);
     parked->guard =
@@ -126,6 +128,7 @@ void lane_answer(const struct answering *to, enum answer_row row)
     struct answer_shape shape;
     AUTO_TEXT struct text body;
     text_init(&body, ANSWER_BODY_MAX);
+    row = answer_styled(row, to->style);
     answer_make(row, to->arrival, &shape, &body);
     add_headers(to->req, &shape);
     count(to, row);
@@ -137,10 +140,26 @@ void lane_answer(const struct answering *to, enum answer_row row)
     http_reply(to->req, &reply);
 }
 
+// What is echoed is text for whoever reads it: no browser may take it for anything else.
+void lane_greet(const struct answering *to, const struct greeting *greeting)
+{
+    h2o_req_t *req = to->req;
+    http_reply_header(req, "x-content-type-options", "nosniff");
+    if (greeting->header)
+        http_reply_header(req, greeting->header,
+                h2o_strdup(&req->pool, greeting->value.ptr, greeting->value.len).base);
+    count(to, ROW_HANDSHAKE);
+    struct http_reply reply = {.status = greeting->status,
+            .reason = greeting->status == 204 ? "No Content" : "OK",
+            .content_type = greeting->content_type,
+            .body = text_slice(&greeting->body)};
+    http_reply(req, &reply);
+}
+
 // The request is let go of before the answer, which may end it at once.
 static void answer_parked(struct parked *parked, enum answer_row row, const struct arrival *arrival)
 {
-    struct answering to = {parked->req, parked->source, parked->start_us, arrival};
+    struct answering to = {parked->req, parked->source, parked->start_us, arrival, parked->style};
     unlink_parked(parked);
     lane_answer(&to, row);
 }

@@ -42,6 +42,7 @@ struct parking {
     const struct source *source;
     int64_t start_us;
     bool app;
+    enum reply_style style;
     struct slice idempotency_key;
 };
 // Parks the request and ties the arrival to it (arrival->request, arrival->deadline_ms).
@@ -55,5 +56,8 @@ struct answering {
     const char *source;
     int64_t start_us;
     const struct arrival *arrival; // may be NULL
+    enum reply_style style;
 };
 void lane_answer(const struct answering *to, enum answer_row row);
+// The same for a handshake that is answered.
+void lane_greet(const struct answering *to, const struct greeting *greeting);

@@ -3,6 +3,7 @@
 // The stages know nothing of one another: main fills in these functions.
 #pragma once
 #include "receiver/arrival.h"
+#include "receiver/greeting.h"
 
 struct received_header {
     struct slice name, value;
@@ -24,8 +25,18 @@ enum verdict_kind {
     VERDICT_NO_SECRET, // 503: nothing to verify with
 };
 
+// How the provider of a source wants to be answered.
+enum reply_style {
+    STYLE_DEFAULT,    // 200 with a short JSON body; 401
+    STYLE_EMPTY,      // 200 without a body
+    STYLE_NO_CONTENT, // 204
+    STYLE_ACCEPTED,   // 200 "[accepted]"
+    STYLE_REFUSE_498, // as the default, and 498 in place of 401
+};
+
 struct verdict {
     enum verdict_kind kind;
+    enum reply_style style;
     const char *reason; // fixed text for log and metric
     int secret_index;   // into source->secrets; -1 = none
     bool app;           // the sender is told the outcome
@@ -45,6 +56,10 @@ struct stages {
     // The policy in use, as a reference; NULL before the first load.
     struct policy *(*policy)(void *user);
     struct verdict (*verify)(const struct source *source, const struct received *received);
+    // Answers the provider's question whether somebody is there, before anything is verified; what
+    // must be signed is verified in it. ret_greeting: greeting_fini(). May be NULL.
+    void (*greet)(const struct source *source, const struct received *received,
+            struct greeting *ret_greeting);
     // Hands an arrival over to the accept thread of this loop. False: it stays the caller's, and
     // *ret_full tells whether too many wait (else the database is away). What was taken comes back
     // through server_hand_back().
