@@ -40,6 +40,7 @@ struct event {
     const struct event_rule *rule;   // of the policy the arrival was read with; NULL = unmapped
     const char *parked_reason;       // static text; NULL = not parked. "no-id", "no-order",
                                      // "duplicate-member", ..
+    const char *remark;              // static text, stored beside an outcome that is not parked
     char *order_id;                  // NULL for notify-only and unmapped events
     int to;                          // index into flow.states, -1 = none
     bool has_sequence;
@@ -71,12 +72,14 @@ struct arrival {
     struct slice header_id;   // the event's id where a header has it, owned; else empty
     struct slice header_type; // and its type
     bool form;                // the body is application/x-www-form-urlencoded
+    bool has_once;            // where the id is not signed and what is signed is not the body:
+    unsigned char once[32];   // the sha256 of what must come only once
     char *headers;            // kept header lines "Name: value\n", secrets redacted; may be NULL
     int64_t received_us;      // wall clock
     int64_t deadline_ms;      // monotonic: past it the answer is 503
     int secret_index;         // which live secret matched
-    struct event *events;     // made by accept's reading step
-    size_t n_events;
+    struct event *events;     // made by accept's reading step; in a batch's own order
+    size_t n_events;          // 0: a batch of none
     enum answer answer;
     void *request;        // receiver/http's own; NULL when the client is gone
     struct arrival *next; // queue link

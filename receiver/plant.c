@@ -119,7 +119,9 @@ static struct read_pointers pointers(const struct source *source)
     if (!scheme)
         return (struct read_pointers){0};
     return (struct read_pointers){.id = scheme_id_pointer(scheme, source),
-            .id_more = scheme_id_more(scheme)[0],
+            .id_more = scheme_id_more(scheme),
+            .id_digest = scheme_id_digest(scheme),
+            .batch = scheme_batch(scheme),
             .type = scheme_type_pointer(scheme, source),
             .scope = scheme_scope_pointers(scheme),
             .time = scheme_time_pointer(scheme, source),

@@ -70,8 +70,23 @@ void batch_init(struct batch *batch, struct policy *policy, struct arrival *arri
     qsort(batch->items, batch->n, sizeof *batch->items, order_by_key);
     batch->queue = xcalloc(batch->n, sizeof *batch->queue);
     for (size_t i = 0; i < batch->n; i++) {
-        batch->items[i].leads = i == 0 || !same_key(&batch->items[i - 1], &batch->items[i]);
-        batch->queue[batch->items[i].nth] = i;
+        struct item *item = &batch->items[i];
+        item->leads = i == 0 || !same_key(item - 1, item);
+        // One arrival's copies of a key stand side by side: they were queued together.
+        item->again = !item->leads && item[-1].arrival == item->arrival;
+        batch->queue[item->nth] = i;
+    }
+}
+
+void batch_name_carriers(struct batch *batch)
+{
+    const struct arrival *last = NULL;
+    for (size_t i = 0; i < batch->n; i++) {
+        struct item *item = &batch->items[batch->queue[i]];
+        bool kept = item->won || item->event->outcome == EVENT_MISMATCH;
+        item->carries = kept && item->arrival != last;
+        if (kept)
+            last = item->arrival;
     }
 }
 

@@ -13,7 +13,9 @@ struct item {
     size_t nth;         // place in the queue
     size_t order;       // index into orders, SIZE_MAX = none
     bool leads; // it stands for its key in this batch; other copies of the key are repeats already
-    bool won;   // its key was new
+    bool again; // its own arrival has this key in an earlier member
+    bool carries; // of its arrival's kept events it is the one whose row has the body
+    bool won;     // its key was new
     // Of an event whose id is outside what is signed:
     int signed_bucket; // of the signed bytes
     bool signed_leads; // of those that won it stands for these bytes in this batch
@@ -53,6 +55,10 @@ size_t batch_sort_signed(struct batch *batch, size_t *at);
 // After the keys are known: makes orders of those that won (or were won by this very arrival
 // before) and name one.
 void batch_group_orders(struct batch *batch);
+
+// After all outcomes are known: of each arrival's events that are kept, the first in its order
+// carries the body, which is stored once.
+void batch_name_carriers(struct batch *batch);
 
 // After the orders are locked and filled: judges all, then makes the notes.
 struct once_keys;

@@ -1,4 +1,4 @@
--- Keeps raw bodies: first copies and mismatches.
+-- Keeps raw bodies: first copies and mismatches; those of one arrival have it in one of their rows, the others are empty.
 -- returns: nothing
 INSERT INTO bodies (bucket, source, outcome, event_id, scope, arrival, received_at, type, reason, secret, headers, body)
 SELECT u.b, u.s, u.o, u.e, u.sc, u.a, now(), u.t, u.r, u.k, u.h, u.d

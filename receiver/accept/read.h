@@ -5,22 +5,32 @@
 // Where the scheme says that things stand in the body: JSON pointers, NULL = nowhere; a form is
 // read as a flat object. Borrowed.
 struct read_pointers {
-    const char *id, *id_more; // both there: the id is both, joined with ':'; the second may lack
+    const char *id;
+    const char *const *id_more; // further parts of the id; ends with NULL; may be NULL
+    bool id_digest;             // its last part is the first 32 hex digits of the fingerprint
     const char *type;
     const char *const *scope; // ends with NULL; may be NULL
     const char *time;         // the event's own, signed
-    bool time_demanded;       // by the policy: without a readable time the event is parked
-    bool app;                 // its sender is told; an id of its own only
-    bool header_id;           // the id is the arrival's header_id
-    bool header_type;         // the type is the arrival's header_type, then "." and the body's
-    bool unsigned_id;         // the id is outside what is signed, which is the body
+    // Where the events of one request stand (receiver/verify/scheme.h says the form); ends with
+    // NULL; NULL or empty = the body is one event. All pointers but the scope's, and those of the
+    // policy, are then into the member.
+    const char *const *batch;
+    bool time_demanded; // by the policy: without a readable time the event is parked
+    bool app;           // its sender is told; an id of its own only
+    bool header_id;     // the id is the arrival's header_id; of a member with ":" and its place
+    bool header_type;   // the type is the arrival's header_type, then "." and the body's
+    bool unsigned_id;   // the id is outside what is signed, which is the body
 };
 
-// Bytes of an event's contact or data; more = parked.
-#define READ_FIELDS_MAX 65536
+enum {
+    READ_FIELDS_MAX = 65536, // bytes of an event's contact or data; more = parked
+    READ_MEMBERS_MAX = 1000, // events of one request; more = parked as a whole
+    READ_ID_PARTS_MAX = 8,   // parts of an id, its digest aside
+};
 
 // Fills arrival->events (dropping what was read before, e.g. by an older policy). Whatever the body
-// is, there is at least one event, and each has scope, id, fingerprint, contact and data set:
+// is, there is at least one event, unless it is a batch of none; and each has scope, id,
+// fingerprint, contact and data set:
 //  - parked_reason is NULL: rule says what it means, or is NULL for an unmapped type or value. `to`
 //    is -1 and order_id NULL where nothing moves.
 //  - else rule is NULL, `to` -1, order_id NULL, contact and data "{}". The reasons:
@@ -30,11 +40,22 @@ struct read_pointers {
 //    "no-time", "bad-time" (where the policy demands one), "no-order", "bad-order", "no-value",
 //    "bad-value" (of `by`), "no-sequence", "bad-sequence", "bad-field" (a contact or data value
 //    that is no text, or too long).
+// A batch is one event a member, in the order they stand in; one that can't be read is parked by
+// itself. What is wrong with the batch parks it as one event: "no-batch" (there is no such array),
+// "bad-batch" (it is something else), "batch-too-long", "unreadable", "duplicate-member". Arrays
+// without a member make no event at all; where elements on the way had no such array, there is one
+// unmapped event with the remark "no-members", so that what was acknowledged is kept.
+// The fingerprint is the sha256 of the member's own bytes, so that a repeat within another batch is
+// the same event. What is signed is the whole body: where the id is not signed, the key of a member
+// is made of those bytes and of its place.
 // An event that is older than keep.keys by its own time, when it arrived, is late: like parked it
 // means nothing, since a first copy of it would no longer be remembered.
 // An event that has no id of its own, or whose scope is not sure, gets "arrival:" and the arrival's
-// id: it never shares a key with another. Event ids are exact: 1 and "1" are two (json_id). Order
-// ids are plain: one source may write a number where another writes a text, and both mean the same
-// order.
+// id (and ":" and the place of a member): it never shares a key with another. Event ids are exact:
+// 1 and "1" are two (json_id). Parts of an id are joined with ':', which inside of a part is
+// written %3A, and '%' is %25: no two lists of parts make one id. A further part that is absent is
+// empty, which no part that is there can be; such an id ends with the fingerprint's digits too, so
+// that it is shared by copies only. Order ids are plain: one source may write a number where
+// another writes a text, and both mean the same order.
 void read_events(
         struct arrival *arrival, const struct policy *policy, const struct read_pointers *pointers);

@@ -82,6 +82,7 @@ void rows_repeats(struct pg *pg, const struct batch *batch, const struct pick *p
     ITEMS(pg_p_byteas, pg_e_bytes(pg, (struct slice){item->event->fingerprint, 32}));
     ITEMS(pg_p_uuids, pg_e_uuid(pg, item->arrival->id));
     ITEMS(pg_p_texts, put_text(pg, item->secret));
+    ITEMS(pg_p_bools, pg_e_bool(pg, item->again));
     pg_p_bool(pg, run_again);
 }
 
@@ -102,6 +103,12 @@ void rows_stored(struct pg *pg, const struct batch *batch, const struct pick *pi
     ITEMS(pg_p_texts, put_text(pg, item->event->scope));
 }
 
+static const char *reason_of(const struct event *event)
+{
+    return event->parked_reason ? event->parked_reason : event->remark;
+}
+
+// A batch's body stands in one row of its arrival; the others of its rows have none.
 void rows_bodies(struct pg *pg, const struct batch *batch, const struct pick *pick)
 {
     pg_add(pg, ACCEPT_BODIES);
@@ -112,10 +119,10 @@ void rows_bodies(struct pg *pg, const struct batch *batch, const struct pick *pi
     ITEMS(pg_p_texts, put_text(pg, item->event->scope));
     ITEMS(pg_p_uuids, pg_e_uuid(pg, item->arrival->id));
     ITEMS(pg_p_texts, put_text(pg, item->event->type));
-    ITEMS(pg_p_texts, put_text(pg, item->event->parked_reason));
+    ITEMS(pg_p_texts, put_text(pg, reason_of(item->event)));
     ITEMS(pg_p_texts, put_text(pg, item->secret));
-    ITEMS(pg_p_texts, put_text(pg, item->arrival->headers));
-    ITEMS(pg_p_byteas, pg_e_bytes(pg, item->arrival->body));
+    ITEMS(pg_p_texts, put_text(pg, item->carries ? item->arrival->headers : NULL));
+    ITEMS(pg_p_byteas, pg_e_bytes(pg, item->carries ? item->arrival->body : SLICE("")));
 }
 
 #define ORDERS(begin, put)                                                                         \

@@ -217,6 +217,7 @@ static void share_moves(struct batch *batch)
 // Flight 4: facts, deliveries of the new intents, COMMIT.
 static bool commit_flight(struct work *work)
 {
+    batch_name_carriers(work->batch);
     for (size_t i = 0; i < work->batch->n; i++) {
         const struct item *item = &work->batch->items[i];
         if (item->won || item->event->outcome == EVENT_MISMATCH)

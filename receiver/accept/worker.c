@@ -14,6 +14,7 @@
 #define BACKOFF_MIN_MS 100
 #define BACKOFF_MAX_MS 1000
 #define LOOK_MS 1000
+#define EVENTS_MAX 2000 // of one transaction, unless one arrival alone has more
 
 void worker_init(struct worker *worker, const struct accept_options *options)
 {
@@ -224,6 +225,14 @@ static void count_database_error(struct worker *worker)
     series_inc(metric(METRIC_DB_ERRORS, class[0] ? class : "none", NULL));
 }
 
+static size_t count_events(const struct arrival *arrivals)
+{
+    size_t n = 0;
+    for (; arrivals; arrivals = arrivals->next)
+        n += arrivals->n_events;
+    return n;
+}
+
 static int64_t latest_deadline(const struct arrival *arrivals)
 {
     int64_t latest = 0;
@@ -233,14 +242,27 @@ static int64_t latest_deadline(const struct arrival *arrivals)
     return latest;
 }
 
-// One bad event among many: each goes alone, so that the others are stored.
-static void process_one_by_one(struct worker *worker, struct arrival *arrivals)
+// The last of the arrivals from here on that are at most `most` events together; at least one
+// arrival, whose events are never parted.
+static struct arrival *last_of_part(struct arrival *arrival, size_t most)
+{
+    size_t n = arrival->n_events;
+    while (arrival->next && n + arrival->next->n_events <= most) {
+        arrival = arrival->next;
+        n += arrival->n_events;
+    }
+    return arrival;
+}
+
+// One bad event among many: each arrival goes alone, so that the others are stored. Or too many for
+// one transaction.
+static void process_parts(struct worker *worker, struct arrival *arrivals, size_t most)
 {
     while (arrivals) {
-        struct arrival *rest = arrivals->next;
-        arrivals->next = NULL;
+        struct arrival *last = last_of_part(arrivals, most), *rest = last->next;
+        last->next = NULL;
         worker_process(worker, arrivals);
-        arrivals->next = rest;
+        last->next = rest;
         arrivals = rest;
     }
 }
@@ -265,10 +287,16 @@ static bool prepare_again(struct worker *worker, enum txn_end end, struct err *e
     return worker_ready(worker);
 }
 
-static enum txn_end try_once(struct worker *worker, struct arrival *arrivals, struct err *err)
+// Reads them and runs them as one transaction. *ret_split: they are too many events for one, and
+// nothing was done.
+static enum txn_end try_once(
+        struct worker *worker, struct arrival *arrivals, bool *ret_split, struct err *err)
 {
     struct batch batch;
     read_all(worker, arrivals);
+    *ret_split = arrivals->next && count_events(arrivals) > EVENTS_MAX;
+    if (*ret_split)
+        return TXN_DONE;
     batch_init(&batch, worker->policy, arrivals);
     enum txn_end end = TXN_DONE;
     if (batch.n > 0)
@@ -288,13 +316,14 @@ void worker_process(struct worker *worker, struct arrival *arrivals)
     if (go_on)
         take_shared(worker);
     for (int i = 0; go_on && i < TRIES_MAX && clock_mono_ms() < deadline_ms; i++) {
-        enum txn_end end = try_once(worker, arrivals, &err);
-        if (end == TXN_DONE) {
-            answer_stored(worker, arrivals);
+        bool split = false;
+        enum txn_end end = try_once(worker, arrivals, &split, &err);
+        if (split || (end == TXN_BAD_DATA && arrivals->next)) {
+            process_parts(worker, arrivals, split ? EVENTS_MAX : 1);
             return;
         }
-        if (end == TXN_BAD_DATA && arrivals->next) {
-            process_one_by_one(worker, arrivals);
+        if (end == TXN_DONE) {
+            answer_stored(worker, arrivals);
             return;
         }
         go_on = prepare_again(worker, end, &err);

@@ -110,8 +110,10 @@ const char *answer_outcome(enum answer_row row, const struct arrival *arrival)
 {
     if (rows[row].outcome[0])
         return rows[row].outcome;
-    if (!arrival || arrival->n_events == 0)
+    if (!arrival)
         return event_outcome_name(EVENT_PARKED);
+    if (arrival->n_events == 0)
+        return "empty"; // a batch of none
     const struct event *told = &arrival->events[0];
     for (size_t i = 0; i < arrival->n_events; i++)
         if (arrival->events[i].outcome == EVENT_ACCEPTED)

@@ -1,7 +1,7 @@
 // Fuzzes the step from body to events. Not built by default; from the root:
 //   clang-14 -std=gnu17 -D_GNU_SOURCE -g -O1 -fsanitize=fuzzer,address,undefined -I. common/base.c
 //   common/err.c common/text.c common/utf8.c common/keys.c common/json/*.c common/config/*.c
-//   common/form.c receiver/arrival.c receiver/accept/read.c receiver/accept/read_more.c
+//   common/form.c receiver/arrival.c receiver/accept/read*.c
 //   tests/fuzz/read_fuzz.c -lcrypto -lyaml -o read_fuzz
 //   ./read_fuzz -max_total_time=60 -max_len=4096
 // Properties: always an event with a printable id, scope and order; a parked one means nothing; the
@@ -55,9 +55,9 @@ static void check(const struct event *event)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const char *const scope[] = {"/s", "/t", NULL};
+    static const char *const scope[] = {"/s", "/t", NULL}, *const more[] = {"/j", NULL};
     const struct read_pointers pointers = {.id = "/i",
-            .id_more = "/j",
+            .id_more = more,
             .type = "/y",
             .scope = scope,
             .time = "/a",

@@ -144,9 +144,8 @@ class Receiver:
     def judge(self, event, arrival):
         """The outcomes that repeats.sql tells of a copy that lost."""
         slots = [self.gen % 4, (self.gen - 1) % 4, (self.gen - 2) % 4 if self.overlap else -1]
-        again = ", false" if "$12" in statement("receiver/accept/repeats.sql") else ""  # not a batch run again
-        self.cur.execute("EXECUTE repeats(%s, %s, %s, '{0}', '{1}', '{1}', ARRAY[%s], '{\"\"}', ARRAY['\\x01'::bytea], ARRAY[%s]::uuid[], '{NULL}'"
-                         + again + ")", (*slots, event, arrival))
+        self.cur.execute("EXECUTE repeats(%s, %s, %s, '{0}', '{1}', '{1}', ARRAY[%s], '{\"\"}', ARRAY['\\x01'::bytea], ARRAY[%s]::uuid[], '{NULL}',"
+                         " '{false}', false)", (*slots, event, arrival))  # no second member of one batch, no batch run again
         return [row[1] for row in self.cur.fetchall()]
 
     def commit(self):
