@@ -5,6 +5,7 @@
 #include "common/metrics.h"
 #include "receiver/accept/accept.h"
 #include "receiver/http/server.h"
+#include "receiver/quarantine.h"
 #include "receiver/verify/handshake.h"
 #include "receiver/verify/scheme.h"
 #include "receiver/verify/verify.h"
@@ -34,6 +35,7 @@ struct plant {
     struct policy_box *policies;
     struct server *server;
     struct accept *accepts[SERVER_LANES_MAX];
+    struct reject *reject;
     struct joint joints[SERVER_LANES_MAX];
     int lanes;
     int shown_version; // of pawl_policy_info
@@ -140,6 +142,12 @@ static bool submit(void *user, int lane, struct arrival *arrival, bool *ret_full
     return *ret_full && accept_submit(accept, arrival);
 }
 
+static void refused(void *user, const struct refused *refused)
+{
+    struct plant *plant = user;
+    quarantine_refused(plant->reject, refused);
+}
+
 static void done(void *user, struct arrival *batch)
 {
     struct joint *joint = user;
@@ -203,9 +211,13 @@ static bool build(struct plant *plant, const int *fds, size_t n_fds, struct err 
                     .verify = verify,
                     .greet = greet,
                     .submit = submit,
+                    .refused = refused,
                     .user = plant}};
     plant->server = server_new(&options, err);
     if (!plant->server)
+        return false;
+    plant->reject = reject_start(plant->host->database, err);
+    if (!plant->reject)
         return false;
     for (int i = 0; i < plant->lanes; i++)
         if (!start_accept(plant, i, err))
@@ -239,6 +251,8 @@ void plant_drain(struct plant *plant, int64_t grace_ms)
         accept_stop(plant->accepts[i], grace_ms < LEAVE_MS ? grace_ms : LEAVE_MS);
         plant->accepts[i] = NULL;
     }
+    reject_stop(plant->reject, grace_ms < LEAVE_MS ? grace_ms : LEAVE_MS);
+    plant->reject = NULL;
 }
 
 void plant_free(struct plant *plant)
