@@ -4,9 +4,9 @@
 #include "common/json/scan.h"
 #include "common/metrics.h"
 #include "receiver/accept/accept.h"
+#include "receiver/door.h"
 #include "receiver/http/server.h"
 #include "receiver/quarantine.h"
-#include "receiver/verify/handshake.h"
 #include "receiver/verify/scheme.h"
 #include "receiver/verify/verify.h"
 
@@ -19,8 +19,7 @@
 // comes before the queue is full.
 #define QUEUE_ROWS 8192
 #define QUEUE_BYTES ((size_t)64 << 20)
-#define STUCK_MS 10000 // a loop that has not turned for so long is not alive
-#define HEADERS_MAX 128
+#define STUCK_MS 10000       // a loop that has not turned for so long is not alive
 #define FIRST_POLICY_MS 1000 // how long the first request may wait in the kernel's backlog
 #define FIRST_POLICY_LOOK_MS 5
 #define LEAVE_MS 500 // for the accept threads, once every request has its answer
@@ -46,92 +45,6 @@ static struct policy *give_policy(void *user)
 {
     struct plant *plant = user;
     return policy_box_get(plant->policies);
-}
-
-static struct verdict verdict_of(struct verify_result result, bool app)
-{
-    enum verdict_kind kind = VERDICT_REFUSED;
-    if (result.reason == VERIFY_OK)
-        kind = VERDICT_OK;
-    else if (result.reason == VERIFY_NO_SECRET || result.reason == VERIFY_NO_URL)
-        kind = VERDICT_NO_SECRET;
-    else if (result.reason == VERIFY_NO_ID)
-        kind = VERDICT_NO_KEY;
-    return (struct verdict){.kind = kind,
-            .reason = verify_reason_name(result.reason),
-            .secret_index = result.secret_index,
-            .app = app,
-            .id = result.id,
-            .type = result.type};
-}
-
-// What of a scheme's answer and refusal its provider insists on: no scheme has both.
-static enum reply_style style_of(const struct scheme *scheme)
-{
-    static const enum reply_style styles[] = {[REPLY_DEFAULT] = STYLE_DEFAULT,
-            [REPLY_EMPTY_200] = STYLE_EMPTY,
-            [REPLY_NO_CONTENT_204] = STYLE_NO_CONTENT,
-            [REPLY_ACCEPTED_BODY] = STYLE_ACCEPTED};
-    if (!scheme)
-        return STYLE_DEFAULT;
-    if (scheme_refusal(scheme) == REFUSE_498)
-        return STYLE_REFUSE_498;
-    return styles[scheme_answer(scheme)];
-}
-
-// headers: room for HEADERS_MAX.
-static struct verify_request request_of(
-        const struct received *received, struct verify_header headers[])
-{
-    size_t n = received->n_headers < HEADERS_MAX ? received->n_headers : HEADERS_MAX;
-    for (size_t i = 0; i < n; i++)
-        headers[i] = (struct verify_header){received->headers[i].name, received->headers[i].value};
-    return (struct verify_request){.method = received->method,
-            .target = received->target,
-            .headers = headers,
-            .n_headers = n,
-            .body = received->body,
-            .now_s = received->now_s};
-}
-
-static struct verdict verify(const struct source *source, const struct received *received)
-{
-    struct verify_header headers[HEADERS_MAX];
-    struct verify_request request = request_of(received, headers);
-    const struct scheme *scheme = scheme_of(source);
-    struct verdict verdict =
-            verdict_of(verify_request(source, &request), scheme && scheme_is_app(scheme));
-    verdict.style = style_of(scheme);
-    return verdict;
-}
-
-static void greet(
-        const struct source *source, const struct received *received, struct greeting *ret_greeting)
-{
-    if (handshake_of(source) == HANDSHAKE_NONE)
-        return;
-    struct verify_header headers[HEADERS_MAX];
-    struct verify_request request = request_of(received, headers);
-    handshake_answer(source, &request, ret_greeting);
-}
-
-static struct read_pointers pointers(const struct source *source)
-{
-    const struct scheme *scheme = scheme_of(source);
-    if (!scheme)
-        return (struct read_pointers){0};
-    return (struct read_pointers){.id = scheme_id_pointer(scheme, source),
-            .id_more = scheme_id_more(scheme),
-            .id_digest = scheme_id_digest(scheme),
-            .batch = scheme_batch(scheme),
-            .type = scheme_type_pointer(scheme, source),
-            .scope = scheme_scope_pointers(scheme),
-            .time = scheme_time_pointer(scheme, source),
-            .time_demanded = source->time_ptr,
-            .app = scheme_is_app(scheme),
-            .header_id = scheme_id_header(scheme),
-            .header_type = scheme_type_header(scheme),
-            .unsigned_id = scheme_id_unsigned(scheme)};
 }
 
 static bool submit(void *user, int lane, struct arrival *arrival, bool *ret_full)
@@ -169,7 +82,7 @@ static bool start_accept(struct plant *plant, int lane, struct err *err)
     struct accept_options options = {.conninfo = plant->host->database,
             .credentials = plant->host->credentials,
             .known = {.scheme = scheme_known, .signs_url = scheme_signs_url},
-            .pointers = pointers,
+            .pointers = door_pointers,
             .policies = plant->policies,
             .queue_rows = QUEUE_ROWS,
             .queue_bytes = QUEUE_BYTES,
@@ -208,8 +121,8 @@ static bool build(struct plant *plant, const int *fds, size_t n_fds, struct err 
             .body_max = plant->host->receiver.body_max,
             .deadline_ms = plant->host->receiver.deadline_ms,
             .stages = {.policy = give_policy,
-                    .verify = verify,
-                    .greet = greet,
+                    .verify = door_verify,
+                    .greet = door_greet,
                     .submit = submit,
                     .refused = refused,
                     .user = plant}};
