@@ -9,6 +9,7 @@
 #include "cli/policy/policy.h"
 #include "cli/reconcile/reconcile.h"
 #include "cli/run/run.h"
+#include "cli/schemes/schemes.h"
 #include "cli/story/show.h"
 #include "cli/trigger/trigger.h"
 #include "cli/up/up.h"
@@ -48,6 +49,10 @@ const struct command commands[] = {
      .summary = "an event as it was received", .example = "pawl inbox show evt_9f2c --raw | jq ."},
     {.group = "Webhooks in", .words = "inbox waiting", .args = "", .run = inbox_waiting, .flags = FLAG_BIT(EXPIRED),
      .summary = "events that wait for a step or an order, the longest first", .example = "pawl inbox waiting --expired"},
+    {.group = "Webhooks in", .words = "schemes list", .args = "", .run = schemes_list, .flags = FLAG_BIT(MARKDOWN),
+     .summary = "every scheme that a source may name", .example = "pawl schemes list --json"},
+    {.group = "Webhooks in", .words = "schemes show", .args = "NAME", .min_args = 1, .max_args = 1, .run = schemes_show,
+     .summary = "what a scheme signs, where the id is, how it is answered", .example = "pawl schemes show stripe"},
     {.group = "Messages out", .words = "deliveries list", .args = "", .run = deliveries_list,
      .flags = FLAG_BIT(STATE) | FLAG_BIT(TYPE),
      .summary = "what was, is or will be sent, newest first", .example = "pawl deliveries list --state unknown"},

@@ -48,6 +48,40 @@ static void answers_by_the_table_of_the_design(void **state)
     }
 }
 
+static void answers_a_provider_in_its_own_style(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        enum reply_style style;
+        int status;
+        const char *body, *type;
+        int refusal;
+    } rows[] = {
+            {"default", STYLE_DEFAULT, 200, "{\"received\":true}\n", "application/json", 401},
+            {"xero", STYLE_EMPTY, 200, "", NULL, 401},
+            {"discord", STYLE_NO_CONTENT, 204, "", NULL, 401},
+            {"adyen", STYLE_ACCEPTED, 200, "[accepted]", "text/plain", 401},
+            {"gocardless", STYLE_REFUSE_498, 200, "{\"received\":true}\n", "application/json", 498},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct answer_shape shape;
+        AUTO_FREE char *body =
+                body_of(answer_styled(answer_row_of(ANSWER_OK), rows[i].style), NULL, &shape);
+        assert_row(shape.status == rows[i].status, rows[i].name);
+        assert_row(strcmp(body, rows[i].body) == 0, rows[i].name);
+        assert_row(rows[i].type ? strcmp(shape.content_type, rows[i].type) == 0
+                                : shape.content_type == NULL,
+                rows[i].name);
+        AUTO_FREE char *refused =
+                body_of(answer_styled(ROW_UNAUTHORIZED, rows[i].style), NULL, &shape);
+        assert_row(shape.status == rows[i].refusal, rows[i].name);
+        for (int row = ROW_NOT_FOUND; row < ROW_COUNT; row++)
+            assert_row(answer_styled((enum answer_row)row, rows[i].style) == (enum answer_row)row,
+                    rows[i].name);
+    }
+}
+
 static void tells_a_provider_the_same_whatever_happened(void **state)
 {
     (void)state;
@@ -148,6 +182,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
             cmocka_unit_test(answers_by_the_table_of_the_design),
+            cmocka_unit_test(answers_a_provider_in_its_own_style),
             cmocka_unit_test(tells_a_provider_the_same_whatever_happened),
             cmocka_unit_test(tells_an_app_the_outcome),
             cmocka_unit_test(says_what_an_unreadable_body_lacks),
