@@ -1,5 +1,6 @@
 #include "receiver/door.h"
 
+#include "receiver/http/coded.h"
 #include "receiver/verify/handshake.h"
 #include "receiver/verify/verify.h"
 
@@ -14,12 +15,15 @@ static struct verdict verdict_of(struct verify_result result, bool app)
         kind = VERDICT_NO_SECRET;
     else if (result.reason == VERIFY_NO_ID)
         kind = VERDICT_NO_KEY;
-    return (struct verdict){.kind = kind,
+    struct verdict verdict = {.kind = kind,
             .reason = verify_reason_name(result.reason),
             .secret_index = result.secret_index,
             .app = app,
             .id = result.id,
-            .type = result.type};
+            .type = result.type,
+            .has_once = result.has_once};
+    memcpy(verdict.once, result.once, sizeof verdict.once);
+    return verdict;
 }
 
 // What of a scheme's answer and refusal its provider insists on: no scheme has both.
@@ -51,11 +55,27 @@ static struct verify_request request_of(
             .now_s = received->now_s};
 }
 
+// The bytes that are signed: as they were sent, unless the scheme or the policy knows it otherwise.
+static const char *signed_body(const struct source *source, const struct scheme *scheme,
+        const struct received *received, struct text *hold, struct slice *ret_body)
+{
+    *ret_body = received->body;
+    bool inflate = scheme && coded_is(received) && scheme_signs_inflated(scheme, source);
+    return inflate ? coded_open(source, received, hold, ret_body) : NULL;
+}
+
 struct verdict door_verify(const struct source *source, const struct received *received)
 {
     struct verify_header headers[HEADERS_MAX];
     struct verify_request request = request_of(received, headers);
     const struct scheme *scheme = scheme_of(source);
+    AUTO_TEXT struct text hold = {.max = 0};
+    const char *wrong = signed_body(source, scheme, received, &hold, &request.body);
+    if (wrong)
+        return (struct verdict){.kind = VERDICT_REFUSED,
+                .style = style_of(scheme),
+                .reason = wrong,
+                .secret_index = -1};
     struct verdict verdict =
             verdict_of(verify_request(source, &request), scheme && scheme_is_app(scheme));
     verdict.style = style_of(scheme);

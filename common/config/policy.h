@@ -72,6 +72,7 @@ struct custom_verify {
     int64_t tolerance_s;
     char *signed_form; // "{timestamp}.{body}", checked: only {timestamp} {body} {id} and literals
     char *algorithm;   // hmac-sha256 | hmac-sha1 | hmac-sha512
+    bool inflated;     // {body} of a compressed one is what it stands for, not what was sent
 };
 
 struct source {
@@ -87,6 +88,7 @@ struct source {
     char **fingerprint_ignore; // JSON pointers of members that change between tries
     size_t n_fingerprint_ignore;
     size_t body_max;               // bytes; 0 = the host's
+    bool compressed;               // a Content-Encoding is undone
     double rate;                   // requests a second and process; 0 = unlimited
     struct secret handshake_token; // what a handshake must name (Meta's verify token, Braintree's
                                    // public key); credential NULL = none

@@ -82,6 +82,7 @@ static const struct schema_key verify_keys[] = {
         {.name = "timestamp", .type = S_MAP, .of = &timestamp_schema, .about = "absent: none is signed"},
         {.name = "signed", .type = S_TEXT, .required = true, .offset = AT(custom_verify, signed_form), .about = "the signed bytes, of {timestamp} {body} {id} and literal text"},
         {.name = "algorithm", .type = S_WORD, .words = algorithm_words, .required = true, .offset = AT(custom_verify, algorithm), .about = "how it is made"},
+        {.name = "inflated", .type = S_BOOL, .offset = AT(custom_verify, inflated), .fallback = "false", .about = "{body} of a compressed body is what it stands for; else the bytes as sent"},
 };
 static const struct schema verify_schema = {.name = "verify", .size = sizeof(struct custom_verify), TABLE(verify_keys)};
 
@@ -118,6 +119,7 @@ static const struct schema_key source_keys[] = {
         {.name = "fingerprint", .type = S_MAP, .of = &fingerprint_schema, .about = "what makes two bodies the same"},
         {.name = "handshake", .type = S_MAP, .of = &handshake_schema, .about = "how the provider's question before it sends is answered"},
         {.name = "body_max", .type = S_SIZE, .offset = AT(source, body_max), .min = 1, .max = 64 << 20, .about = "default: the host file's"},
+        {.name = "compressed", .type = S_BOOL, .offset = AT(source, compressed), .fallback = "false", .about = "bodies may be gzip or deflate; else they are refused"},
         {.name = "rate", .type = S_RATE, .offset = AT(source, rate), .about = "requests to one process above it get 429"},
         {.name = "public_url", .type = S_WEB_URL, .offset = AT(source, public_url), .about = "the URL the provider signs"},
         {.name = "receipts", .type = S_WORD, .words = channel_words, .offset = AT(source, receipts), .later = "receipts do not move deliveries forward", .about = "its events are receipts of this channel"},

@@ -3,6 +3,7 @@
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/metrics.h"
+#include "receiver/http/coded.h"
 #include "receiver/http/head.h"
 #include "receiver/http/peer.h"
 #include "receiver/http/rate.h"
@@ -73,6 +74,7 @@ static void describe(struct visit *visit)
             .headers = visit->headers,
             .n_headers = n,
             .body = slice_of_iovec(req->entity),
+            .body_max = lane_options(visit->lane)->http.body_max,
             .now_s = clock_now_s()};
 }
 
@@ -100,6 +102,15 @@ static bool check_rate(const struct visit *visit)
         return true;
     series_inc(metric(METRIC_REJECTED, visit->source->name, "rate", NULL));
     answer(visit, ROW_RATE);
+    return false;
+}
+
+// Before the signature too: what was refused for another reason would be of no use later.
+static bool check_coding(const struct visit *visit)
+{
+    if (coded_taken(visit->source, &visit->received))
+        return true;
+    reject(visit, ROW_CODING, "content_encoding");
     return false;
 }
 
@@ -185,7 +196,13 @@ static bool check_signature(struct visit *visit)
 static void submit(struct visit *visit)
 {
     const struct lane_options *options = lane_options(visit->lane);
-    struct arrival *arrival = taken_arrival(visit->source, &visit->received, &visit->verdict);
+    const char *wrong = NULL;
+    struct arrival *arrival =
+            taken_arrival(visit->source, &visit->received, &visit->verdict, &wrong);
+    if (!arrival) {
+        reject(visit, strcmp(wrong, "inflated_too_large") == 0 ? ROW_TOO_LARGE : ROW_CODING, wrong);
+        return;
+    }
     struct parking parking = {.req = visit->req,
             .start_us = visit->start_us,
             .app = visit->verdict.app,
@@ -207,7 +224,7 @@ static void run_steps(struct visit *visit, const struct policy *policy)
     if (wrong)
         reject(visit, row, wrong);
     else if (check_rate(visit) && !check_greeting(visit) && check_method(visit) &&
-             check_signature(visit))
+             check_coding(visit) && check_signature(visit))
         submit(visit);
 }
 

@@ -14,7 +14,8 @@ struct received {
     struct slice method, target;
     const struct received_header *headers;
     size_t n_headers;
-    struct slice body;
+    struct slice body; // as it was sent
+    size_t body_max;   // bytes it may have with its Content-Encoding undone; 0 = not said
     int64_t now_s;
 };
 
@@ -42,6 +43,8 @@ struct verdict {
     bool app;           // the sender is told the outcome
     // What the scheme's headers say of the event; borrowed from the request, empty = nothing.
     struct slice id, type;
+    bool has_once;          // where the id is not signed and what is signed is not the body:
+    unsigned char once[32]; // the sha256 of what must come only once
 };
 
 // A request to a known source that its signature, time or headers did not let in.

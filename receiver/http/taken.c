@@ -1,6 +1,7 @@
 #include "receiver/http/taken.h"
 
 #include "common/clock.h"
+#include "receiver/http/coded.h"
 #include "receiver/http/kept.h"
 
 #include <strings.h>
@@ -24,15 +25,21 @@ static bool is_form(const struct received *received)
     return type.len == len || strchr("; \t", type.ptr[len]);
 }
 
-struct arrival *taken_arrival(
-        const struct source *source, const struct received *received, const struct verdict *verdict)
+struct arrival *taken_arrival(const struct source *source, const struct received *received,
+        const struct verdict *verdict, const char **ret_reason)
 {
-    struct arrival *arrival =
-            arrival_new(slice_of(source->name), received->body, verdict->id, verdict->type);
+    AUTO_TEXT struct text hold = {.max = 0};
+    struct slice body;
+    *ret_reason = coded_open(source, received, &hold, &body);
+    if (*ret_reason)
+        return NULL;
+    struct arrival *arrival = arrival_new(slice_of(source->name), body, verdict->id, verdict->type);
     arrival->form = !verdict->app && is_form(received); // curl -d says form of all
     arrival->headers = kept_headers(received->headers, received->n_headers,
             source->verify ? source->verify->signature_header : NULL);
     arrival->received_us = clock_now_us();
     arrival->secret_index = verdict->secret_index;
+    arrival->has_once = verdict->has_once;
+    memcpy(arrival->once, verdict->once, sizeof arrival->once);
     return arrival;
 }

@@ -3,6 +3,8 @@
 #pragma once
 #include "receiver/http/stages.h"
 
-// Copies what it needs of the request; yours: arrival_free(), or the accept thread's. Received now.
-struct arrival *taken_arrival(const struct source *source, const struct received *received,
-        const struct verdict *verdict);
+// Copies what it needs of the request, its body as what it stands for (coded.h); yours:
+// arrival_free(), or the accept thread's. Received now. NULL: *ret_reason says what is wrong with
+// its Content-Encoding.
+MUST_CHECK struct arrival *taken_arrival(const struct source *source,
+        const struct received *received, const struct verdict *verdict, const char **ret_reason);

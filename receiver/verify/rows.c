@@ -271,6 +271,11 @@ const char *const *scheme_batch(const struct scheme *scheme)
     return scheme->batch;
 }
 
+bool scheme_signs_inflated(const struct scheme *scheme, const struct source *source)
+{
+    return source->verify ? source->verify->inflated : scheme->inflated;
+}
+
 enum scheme_answer scheme_answer(const struct scheme *scheme)
 {
     return scheme->answer;

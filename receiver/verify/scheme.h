@@ -82,6 +82,7 @@ struct scheme {
     // every element ("/entry/*/changes/*/value/messages"). id, id_more, type and happened are then
     // pointers into the member, as all of the policy's are; scope is one into the whole body.
     const char *batch[SCHEME_BATCH_MAX + 1];
+    bool inflated; // what is signed is the body with its Content-Encoding undone; else as sent
     enum scheme_answer answer;
     enum scheme_refusal refusal;
     enum scheme_handshake handshake;

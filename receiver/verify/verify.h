@@ -88,6 +88,8 @@ bool scheme_id_digest(const struct scheme *scheme); // the id ends with a digest
 // Where the events of one request stand (scheme.h says the pattern's form); ends with NULL, empty =
 // the body is one event.
 const char *const *scheme_batch(const struct scheme *scheme);
+// Of a compressed body what it stands for is signed, and not the bytes as they were sent.
+bool scheme_signs_inflated(const struct scheme *scheme, const struct source *source);
 // How the provider wants to be answered.
 enum scheme_answer scheme_answer(const struct scheme *scheme);
 enum scheme_refusal scheme_refusal(const struct scheme *scheme);
