@@ -17,19 +17,17 @@ WITH u AS MATERIALIZED (
     FROM u
     WHERE d.bucket = u.b AND d.notification_id = u.n AND d.channel = u.c AND d.target = u.tg AND d.redrive = u.rd
       AND d.tries = u.t AND d.state = 1
-    RETURNING u.i, d.lane
+    RETURNING u.*, d.lane -- all of u: to join it again would compare every row with every other
 ), attempted AS (
     INSERT INTO attempts (bucket, channel, notification_id, redrive, step, outcome, level, code, wire_ms,
                           possible_duplicate, claim_id, worker, target, enhanced, detail, provider_id, at)
-    SELECT u.b, u.c, u.n, u.rd, u.t, u.oc, u.lv, u.cd, u.wm, u.pd, u.cl, $20::uuid, u.tg, u.en, u.dt, u.pi, now()
-    FROM moved JOIN u USING (i)
+    SELECT b, c, n, rd, t, oc, lv, cd, wm, pd, cl, $20::uuid, tg, en, dt, pi, now() FROM moved
 ), again AS (
     INSERT INTO due (bucket, lane, due_at, notification_id, channel, redrive, tries, target)
-    SELECT u.b, m.lane, now() + u.ms * interval '1 millisecond', u.n, u.c, u.rd, u.t, u.tg
-    FROM moved m JOIN u USING (i) WHERE u.ms IS NOT NULL
+    SELECT b, lane, now() + ms * interval '1 millisecond', n, c, rd, t, tg FROM moved WHERE ms IS NOT NULL
 ), doubtful AS (
     INSERT INTO unknown_outcomes (bucket, channel, notification_id, redrive, target, since)
-    SELECT u.b, u.c, u.n, u.rd, u.tg, now() FROM moved JOIN u USING (i) WHERE u.st = 9
+    SELECT b, c, n, rd, tg, now() FROM moved WHERE st = 9
     ON CONFLICT DO NOTHING
 )
 SELECT i::int4 FROM moved
