@@ -100,6 +100,7 @@ const struct policy_known policy_knowledge = {.scheme = scheme_known,
         .template_ok = template_ok,
         .horizon_s = scheme_horizon_s,
         .signs_url = scheme_signs_url,
+        .keys = scheme_keys,
         .handshake_token = handshake_needs_token};
 
 struct seeing {
@@ -157,6 +158,7 @@ const struct policy_known policy_knowledge_of_files = {.scheme = scheme_known,
         .template_partials = template_partials,
         .horizon_s = scheme_horizon_s,
         .signs_url = scheme_signs_url,
+        .keys = scheme_keys,
         .handshake_token = handshake_needs_token};
 
 struct pg *context_connect(

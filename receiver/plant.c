@@ -81,7 +81,7 @@ static bool start_accept(struct plant *plant, int lane, struct err *err)
     plant->joints[lane] = (struct joint){plant, lane};
     struct accept_options options = {.conninfo = plant->host->database,
             .credentials = plant->host->credentials,
-            .known = {.scheme = scheme_known, .signs_url = scheme_signs_url},
+            .known = {.scheme = scheme_known, .signs_url = scheme_signs_url, .keys = scheme_keys},
             .pointers = door_pointers,
             .policies = plant->policies,
             .queue_rows = QUEUE_ROWS,

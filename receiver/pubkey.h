@@ -41,7 +41,7 @@ void pubkey_set_fini(struct pubkey_set *set); // zeroed is fine
 EVP_PKEY *pubkey_set_find(const struct pubkey_set *set, struct slice kid);
 
 // A key that the provider publishes. Whoever asks gets an answer at once and never waits.
-enum key_kind { KEY_CERTIFICATE, KEY_JWKS };
+enum published_kind { KEY_CERTIFICATE, KEY_JWKS };
 enum key_answer {
     KEY_READY,
     KEY_PENDING,     // being fetched: ask again in a second
@@ -50,7 +50,7 @@ enum key_answer {
     KEY_UNKNOWN,     // the JWKS has no such kid
 };
 struct key_query {
-    enum key_kind kind;
+    enum published_kind kind;
     const char *source;    // whose request it is, for limits and the log
     struct slice url, kid; // checked by the scheme's rule already; kid of a JWKS only
     const char *domain;    // of the certificate's names, e.g. ".amazonaws.com"

@@ -69,10 +69,17 @@ static void check_gap(const struct making *making, const struct source *source, 
                 "after this day '%s' has no live secret until the next one begins", source->name);
 }
 
+static enum policy_keys keys_of(const struct making *making, const struct source *source)
+{
+    return source->scheme && making->known->keys ? making->known->keys(source->scheme)
+                                                 : KEYS_SECRETS;
+}
+
 static void check_secrets(const struct making *making, const struct source *source)
 {
     const struct yaml_node *list = schema_where(making->load, &source->secrets);
-    if (source->n_secrets == 0 && (!list || list->kind == YAML_LIST))
+    if (source->n_secrets == 0 && keys_of(making, source) == KEYS_SECRETS &&
+            (!list || list->kind == YAML_LIST))
         SAY(DIAG_ERROR, &source->secrets, &source->name, "no-secret", "source '%s' has no secret",
                 source->name);
     for (size_t i = 0; i < source->n_secrets; i++) {
@@ -227,6 +234,30 @@ static void check_url(const struct making *making, const struct source *source)
                 "public_url must end with its path: the query is taken from the request");
 }
 
+// What takes the place of secrets, or stands beside them.
+static void check_published(const struct making *making, const struct source *source)
+{
+    enum policy_keys keys = keys_of(making, source);
+    if (!making->known->keys || !source->scheme)
+        return;
+    if (keys == KEYS_TOPICS && source->n_topics == 0)
+        SAY(DIAG_ERROR, &source->scheme, &source->name, "topics",
+                "scheme '%s' needs 'topics': it signs for every account, so anybody could send "
+                "here",
+                source->scheme);
+    if (keys != KEYS_TOPICS && source->n_topics)
+        SAY(DIAG_ERROR, &source->topics, &source->name, "topics",
+                "'topics' means nothing to scheme '%s'", source->scheme);
+    if (keys == KEYS_SET && !source->jwks && source->n_secrets == 0)
+        SAY(DIAG_ERROR, &source->scheme, &source->name, "jwks",
+                "scheme '%s' needs 'jwks', the URL of the provider's key set, or a secret whose "
+                "file holds the public key (PEM, JWK or JWKS)",
+                source->scheme);
+    if (keys != KEYS_SET && source->jwks)
+        SAY(DIAG_ERROR, &source->jwks, &source->name, "jwks", "'jwks' means nothing to scheme '%s'",
+                source->scheme);
+}
+
 static void check_handshake(const struct making *making, const struct source *source)
 {
     bool needed = source->scheme && making->known->handshake_token &&
@@ -248,6 +279,7 @@ static void check_source(const struct making *making, struct source *source)
     check_custom(making, source);
     check_secrets(making, source);
     check_url(making, source);
+    check_published(making, source);
     check_handshake(making, source);
     check_horizon(making, source);
     for (size_t i = 0; i < source->n_events; i++) {

@@ -83,6 +83,8 @@ static void fill(struct host_config *config, const struct yaml_doc *doc, struct 
     struct schema_load *load = schema_load_new(diag);
     schema_load(load, &host_schema, config, &doc->root, &doc->root);
     check_lease(config, load);
+    if (config->receiver.fetch.ca)
+        make_absolute(config->dir, &config->receiver.fetch.ca);
     if (config->templates)
         make_absolute(config->dir, &config->templates);
     check_database(config, load, diag);

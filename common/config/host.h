@@ -19,6 +19,11 @@ struct host_config {
         int64_t deadline_ms; // past it 503
         int connections;
         int64_t grace_ms; // how long a drain may take, default 10 s
+        struct {
+            char *ca;       // trusted CAs, made absolute; NULL = the system's
+            char **connect; // "host=address:port"
+            size_t n_connect;
+        } fetch; // of keys that providers publish
     } receiver;
     struct {
         int transfers;

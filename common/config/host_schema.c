@@ -17,6 +17,12 @@ static const struct schema_key tls_keys[] = {
 };
 static const struct schema tls_schema = {.name = "tls", .keys = tls_keys, .n_keys = ARRAY_LEN(tls_keys)};
 
+static const struct schema_key fetch_keys[] = {
+        {.name = "ca", .type = S_TEXT, .offset = AT(receiver.fetch.ca), .about = "file with the trusted CAs; default: the system's"},
+        {.name = "connect", .type = S_DETOUR, LIST_AT(receiver.fetch., connect), .about = "where a host is reached instead of by DNS; such an address may be private"},
+};
+static const struct schema fetch_schema = {.name = "fetch", .keys = fetch_keys, .n_keys = ARRAY_LEN(fetch_keys)};
+
 static const struct schema_key receiver_keys[] = {
         {.name = "listen", .type = S_LISTEN, LIST_AT(receiver., listen), .least = 1, .fallback = "127.0.0.1:8080", .about = "addresses of the public listener"},
         {.name = "trusted_proxies", .type = S_NETWORK, LIST_AT(receiver., trusted_proxies), .later = "X-Forwarded-For is not read", .about = "networks whose X-Forwarded-For is believed"},
@@ -25,6 +31,7 @@ static const struct schema_key receiver_keys[] = {
         {.name = "deadline", .type = S_MS, .offset = AT(receiver.deadline_ms), .min = 100, .max = 60000, .fallback = "2500ms", .about = "past it the answer is 503, never silence"},
         {.name = "connections", .type = S_INT, .offset = AT(receiver.connections), .min = 1, .max = 1000000, .fallback = "4096", .about = "open at once"},
         {.name = "grace", .type = S_MS, .offset = AT(receiver.grace_ms), .min = 0, .max = 600000, .fallback = "10s", .about = "how long a drain may take"},
+        {.name = "fetch", .type = S_MAP, .of = &fetch_schema, .about = "how keys that providers publish are fetched, by https"},
         {.name = "tls", .type = S_MAP, .of = &tls_schema, .offset = NOWHERE, .later = "this listener speaks plain HTTP, TLS ends at the proxy in front", .about = "TLS on the public listener"},
 };
 static const struct schema receiver_schema = {.name = "receiver", .keys = receiver_keys, .n_keys = ARRAY_LEN(receiver_keys)};

@@ -94,7 +94,11 @@ struct source {
                                    // public key); credential NULL = none
     char *handshake_answer;        // which handshake is answered; NULL = the scheme's own
     char *public_url;              // as the provider calls it, for schemes that sign it; or NULL
-    char *receipts;                // channel name, or NULL (not active yet)
+    char **topics; // aws-sns: TopicArns whose messages are taken, "..:ACCOUNT:*" = all of an
+                   // account
+    size_t n_topics;
+    char *jwks;     // https URL of the provider's key set; or NULL
+    char *receipts; // channel name, or NULL (not active yet)
     struct event_rule *events;
     size_t n_events;
 };
@@ -204,6 +208,13 @@ struct policy {
                     // runs
 };
 
+// What a source's scheme verifies with, besides secrets.
+enum policy_keys {
+    KEYS_SECRETS, // nothing
+    KEYS_TOPICS,  // published certificates, of all accounts: `topics` says which are meant
+    KEYS_SET,     // the key set at `jwks`
+};
+
 // What the programs around know and the checker needs; all may be NULL.
 struct policy_known {
     // Does this scheme exist (in the catalogue of 60), and does it run in this version?
@@ -224,6 +235,7 @@ struct policy_known {
     int64_t (*horizon_s)(const char *scheme);
     // Does it sign the URL, so that its sources need public_url?
     bool (*signs_url)(const char *scheme);
+    enum policy_keys (*keys)(const char *scheme);
     // Is its handshake answered only with `handshake: { token: .. }`?
     bool (*handshake_token)(const char *scheme);
 };

@@ -122,6 +122,8 @@ static const struct schema_key source_keys[] = {
         {.name = "compressed", .type = S_BOOL, .offset = AT(source, compressed), .fallback = "false", .about = "bodies may be gzip or deflate; else they are refused"},
         {.name = "rate", .type = S_RATE, .offset = AT(source, rate), .about = "requests to one process above it get 429"},
         {.name = "public_url", .type = S_WEB_URL, .offset = AT(source, public_url), .about = "the URL the provider signs"},
+        {.name = "topics", .type = S_TOPIC, LIST_IN(source, topics), .about = "aws-sns: TopicArns that are taken, `arn:..:ACCOUNT:*` is all of an account"},
+        {.name = "jwks", .type = S_HTTPS_URL, .offset = AT(source, jwks), .about = "https URL of the provider's key set, where no secret holds the key"},
         {.name = "receipts", .type = S_WORD, .words = channel_words, .offset = AT(source, receipts), .later = "receipts do not move deliveries forward", .about = "its events are receipts of this channel"},
         {.name = "events", .type = S_MAP, .of = &event_schema, MAP_IN(source, events), .about = "what each type means; others are stored as unmapped"},
 };

@@ -36,6 +36,9 @@ enum schema_type {
     S_LISTEN,     // char *: address:port
     S_NETWORK,    // char *: address or address/bits
     S_WEB_URL,    // char *
+    S_HTTPS_URL,  // char *
+    S_TOPIC,      // char *: an SNS topic's ARN, "..:*" = all of an account
+    S_DETOUR,     // char *: host=address:port
     S_MAILBOX,    // char *
     S_SENDER,     // char *: a phone number or name that messages come from
     S_FORMAT,     // int: the version of the file format, 1

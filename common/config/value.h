@@ -48,6 +48,12 @@ MUST_CHECK bool value_listen(struct slice text);
 MUST_CHECK bool value_network(struct slice text);
 // "https://host/..": http or https, a host, no user, no fragment.
 MUST_CHECK bool value_web_url(struct slice text);
+// Only https, and no query.
+MUST_CHECK bool value_https_url(struct slice text);
+// "arn:aws:sns:eu-west-1:123456789012:orders"; the last part may be "*".
+MUST_CHECK bool value_topic(struct slice text);
+// "keys.example.com=10.0.0.5:443" "keys.example.com=[::1]:8443".
+MUST_CHECK bool value_detour(struct slice text);
 // "user@example.net" or "Name <user@example.net>"; no line ends (RFC 5322 §3.4, the plain forms).
 MUST_CHECK bool value_mailbox(struct slice text);
 // "+4915112345678" (E.164) or an alphanumeric sender of up to 11.

@@ -109,6 +109,51 @@ bool value_web_url(struct slice text)
     return host_and_port(authority, &host, &port);
 }
 
+bool value_https_url(struct slice text)
+{
+    return slice_starts(text, SLICE("https://")) && value_web_url(text) &&
+           !memchr(text.ptr, '?', text.len) && !memchr(text.ptr, '\\', text.len);
+}
+
+static bool is_plain(struct slice part, const char *more)
+{
+    for (size_t i = 0; i < part.len; i++) {
+        unsigned char c = part.ptr[i];
+        bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+        if (!plain && (c == 0 || !strchr(more, c)))
+            return false;
+    }
+    return part.len != 0;
+}
+
+// arn:PARTITION:sns:REGION:ACCOUNT:NAME
+// (https://docs.aws.amazon.com/IAM/latest/UserGuide/reference-arns.html).
+bool value_topic(struct slice text)
+{
+    struct slice parts[5];
+    for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
+        const unsigned char *colon = text.len ? memchr(text.ptr, ':', text.len) : NULL;
+        if (!colon)
+            return false;
+        parts[i] = (struct slice){text.ptr, (size_t)(colon - text.ptr)};
+        text = (struct slice){colon + 1, text.len - parts[i].len - 1};
+    }
+    return slice_eq(parts[0], SLICE("arn")) && is_plain(parts[1], "-") &&
+           slice_eq(parts[2], SLICE("sns")) && is_plain(parts[3], "-") && is_plain(parts[4], "") &&
+           text.len <= 256 && (slice_eq(text, SLICE("*")) || is_plain(text, "-_."));
+}
+
+bool value_detour(struct slice text)
+{
+    const unsigned char *equals = text.len ? memchr(text.ptr, '=', text.len) : NULL;
+    if (!equals)
+        return false;
+    size_t n = (size_t)(equals - text.ptr);
+    struct slice host = {text.ptr, n}, address = {equals + 1, text.len - n - 1}, unused;
+    int port = -1;
+    return is_host_name(host) && host_and_port(address, &unused, &port) && port > 0;
+}
+
 static bool url_refused(const char **ret_why, const char *why)
 {
     *ret_why = why;

@@ -10,7 +10,7 @@ enum entry_state { ENTRY_FREE, ENTRY_READY, ENTRY_WAITING, ENTRY_FAILED };
 
 struct entry {
     enum entry_state state;
-    enum key_kind kind;
+    enum published_kind kind;
     char *url;
     const char *domain;
     enum key_answer answer;  // ENTRY_FAILED
@@ -63,7 +63,7 @@ void keep_job_fini(struct keep_job *job)
 }
 
 static struct entry *entry_find(
-        struct entry *entries, size_t n, enum key_kind kind, struct slice url)
+        struct entry *entries, size_t n, enum published_kind kind, struct slice url)
 {
     for (size_t i = 0; i < n; i++)
         if (entries[i].url && entries[i].kind == kind && slice_eq(slice_of(entries[i].url), url))
@@ -71,12 +71,12 @@ static struct entry *entry_find(
     return NULL;
 }
 
-static struct entry *ready_find(struct keep *keep, enum key_kind kind, struct slice url)
+static struct entry *ready_find(struct keep *keep, enum published_kind kind, struct slice url)
 {
     return entry_find(keep->ready, KEEP_READY_MAX, kind, url);
 }
 
-static struct entry *other_find(struct keep *keep, enum key_kind kind, struct slice url)
+static struct entry *other_find(struct keep *keep, enum published_kind kind, struct slice url)
 {
     return entry_find(keep->other, KEEP_OTHER_MAX, kind, url);
 }
@@ -156,7 +156,7 @@ static struct entry *other_place(struct keep *keep)
     return oldest;
 }
 
-static bool other_put(struct keep *keep, enum key_kind kind, struct slice url, const char *domain,
+static bool other_put(struct keep *keep, enum published_kind kind, struct slice url, const char *domain,
         int64_t mono_ms)
 {
     struct entry *entry = other_find(keep, kind, url);
@@ -273,7 +273,7 @@ static struct entry *ready_place(struct keep *keep)
     return oldest;
 }
 
-static void install(struct keep *keep, const struct keep_job *job, enum key_kind kind,
+static void install(struct keep *keep, const struct keep_job *job, enum published_kind kind,
         struct keep_result *result, int64_t mono_ms)
 {
     struct slice url = slice_of(job->url);
@@ -300,7 +300,7 @@ static void install(struct keep *keep, const struct keep_job *job, enum key_kind
 }
 
 // A key that is there stays while it is fresh, unless it is said to be bad.
-static void fail(struct keep *keep, const struct keep_job *job, enum key_kind kind,
+static void fail(struct keep *keep, const struct keep_job *job, enum published_kind kind,
         enum key_answer answer, int64_t mono_ms)
 {
     struct slice url = slice_of(job->url);
@@ -322,7 +322,7 @@ static void fail(struct keep *keep, const struct keep_job *job, enum key_kind ki
 void keep_done(
         struct keep *keep, const struct keep_job *job, struct keep_result *result, int64_t mono_ms)
 {
-    enum key_kind kind = job->kind == JOB_JWKS ? KEY_JWKS : KEY_CERTIFICATE;
+    enum published_kind kind = job->kind == JOB_JWKS ? KEY_JWKS : KEY_CERTIFICATE;
     if (job->kind == JOB_CONFIRM)
         confirms_done(&keep->confirms, job->url, result->answer, mono_ms);
     else if (job->kind != JOB_NONE && result->answer == KEY_READY && result->set.n)

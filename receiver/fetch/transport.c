@@ -10,7 +10,7 @@
 struct transport {
     struct transport_options options;
     CURL *easy;
-    struct curl_slist *connect; // as libcurl writes it: "host:443:address:port"
+    struct curl_slist *connect; // as libcurl writes it: "host::address:port", at any port
     char why[CURL_ERROR_SIZE];
     bool any_address; // of the URL being asked
     bool bad_address; // what it was refused for
@@ -64,13 +64,13 @@ static int is_over(
     return transport->options.stopping && *transport->options.stopping;
 }
 
-// "host=address:port" as "host:443:address:port".
+// "host=address:port" as "host::address:port".
 static bool add_connect(struct transport *transport, const char *rule, struct err *err)
 {
     const char *equals = strchr(rule, '=');
     AUTO_TEXT struct text entry = {.max = 512};
     if (!equals || equals == rule ||
-            !text_fmt(&entry, "%.*s:443:%s", (int)(equals - rule), rule, equals + 1))
+            !text_fmt(&entry, "%.*s::%s", (int)(equals - rule), rule, equals + 1))
         return err_set(
                 err, ERR_INPUT, "receiver.fetch.connect: \"%s\" is not host=address:port", rule);
     struct curl_slist *longer = curl_slist_append(transport->connect, text_cstr(&entry));

@@ -241,8 +241,18 @@ bool scheme_signs_url(const char *name)
     return row && has_part(row, PART_URL);
 }
 
+enum policy_keys scheme_keys(const char *name)
+{
+    const struct scheme *row = scheme_row(name);
+    if (!row || !row->published)
+        return KEYS_SECRETS;
+    return row->handshake == HANDSHAKE_SNS ? KEYS_TOPICS : KEYS_SET;
+}
+
 bool scheme_id_unsigned(const struct scheme *scheme)
 {
+    if (scheme->once)
+        return true;
     return scheme->kind == SCHEME_HMAC && scheme->id_header && !has_part(scheme, PART_ID);
 }
 

@@ -1,6 +1,9 @@
 // Schemes whose signature no row can say. Their rows say everything else of them; a row whose
 // `verify` is NULL does not run.
+#include "receiver/verify/jwt.h"
+#include "receiver/verify/paypal.h"
 #include "receiver/verify/rows.h"
+#include "receiver/verify/sns.h"
 
 static const struct scheme rows[] = {
         // https://docs.aws.amazon.com/sns/latest/dg/sns-verify-signature-of-message.html;
@@ -13,6 +16,8 @@ static const struct scheme rows[] = {
                 .happened = "/Timestamp",
                 .scope = {"/TopicArn"},
                 .handshake = HANDSHAKE_SNS,
+                .published = true,
+                .verify = sns_verify,
         },
         // https://developer.paypal.com/api/rest/webhooks/rest/. A CRC32 binds the body: it can be
         // forged, so a transmission counts once and not for long.
@@ -22,6 +27,8 @@ static const struct scheme rows[] = {
                 .id = "/id",
                 .type = "/event_type",
                 .happened = "/create_time",
+                .once = true,
+                .verify = paypal_verify,
         },
         // https://plaid.com/docs/api/webhooks/webhook-verification/. There is no id at all.
         {
@@ -32,6 +39,13 @@ static const struct scheme rows[] = {
                 .id_digest = true,
                 .type = "/webhook_code",
                 .scope = {"/environment"},
+                .header = "Plaid-Verification",
+                .time = {.past_s = 300, .future_s = 60},
+                .body_hash = "request_body_sha256",
+                .encoding = ENCODING_HEX_LOWER,
+                .published = true,
+                .jwt = JWT_ES256,
+                .verify = jwt_verify,
         },
         // https://www.shipengine.com/docs/webhooks/security/
         {
@@ -41,6 +55,10 @@ static const struct scheme rows[] = {
                 .id_more = {"/resource_type"},
                 .id_digest = true,
                 .type = "/resource_type",
+                .header = "x-shipengine-rsa-sha256-signature",
+                .time = {.past_s = 300, .future_s = 300},
+                .published = true,
+                .verify = shipengine_verify,
         },
 };
 

@@ -86,8 +86,11 @@ struct scheme {
     enum scheme_answer answer;
     enum scheme_refusal refusal;
     enum scheme_handshake handshake;
-    // SCHEME_CODE only; NULL = it does not run. At least one secret of source is live. Returns
-    // what verify_request() does.
+    bool once;      // verify_result.once says what must come only once
+    bool published; // without secrets its keys are those that the provider publishes
+    int jwt;        // enum jwt_algorithm (jwt.h); the claim body_hash then holds the body's digest
+    // SCHEME_CODE only; NULL = it does not run. At least one secret of source is live, or it is
+    // `published` and has none. Returns what verify_request() does.
     struct verify_result (*verify)(const struct scheme *row, const struct source *source,
             const struct verify_request *request);
 

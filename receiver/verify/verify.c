@@ -39,6 +39,12 @@ static struct verify_result run(
     return (struct verify_result){.reason = VERIFY_NO_SECRET, .secret_index = -1};
 }
 
+// Something to verify with. A source whose secrets all ended does not fall back to another kind.
+static bool has_key(const struct scheme *row, const struct source *source, int64_t now_s)
+{
+    return secret_first_live(source, now_s) || (row->published && source->n_secrets == 0);
+}
+
 struct verify_result verify_request(
         const struct source *source, const struct verify_request *request)
 {
@@ -46,7 +52,7 @@ struct verify_result verify_request(
     struct scheme made;
     if (row && row->kind == SCHEME_CUSTOM)
         row = custom_row(source, &made) ? &made : NULL;
-    if (!row || !secret_first_live(source, request->now_s))
+    if (!row || !has_key(row, source, request->now_s))
         return (struct verify_result){.reason = VERIFY_NO_SECRET, .secret_index = -1};
     row = scheme_spoken(row, request);
     struct verify_result result = run(row, source, request);

@@ -2,6 +2,7 @@
 // data.
 #pragma once
 #include "common/config/policy.h"
+#include "receiver/pubkey.h"
 
 // A request as the verifier sees it: borrowed bytes only; no h2o type.
 struct verify_header {
@@ -13,6 +14,7 @@ struct verify_request {
     size_t n_headers;
     struct slice body; // raw, as received
     int64_t now_s;
+    const struct key_ring *keys; // what providers publish; NULL = nothing can be had
 };
 
 // Fixed reasons, the same in log, metric and command (verify/reason.def).
@@ -74,6 +76,7 @@ const char *scheme_at(size_t i); // all that are known, NULL past the last; for 
 // outlive it.
 int64_t scheme_horizon_s(const char *name);
 bool scheme_is_app(const struct scheme *scheme);
+enum policy_keys scheme_keys(const char *name); // for the policy checker
 bool scheme_signs_url(const char *name); // its sources need public_url; for the policy checker
 // The event's id stands in a header that is not signed: the signed bytes must be told apart too.
 bool scheme_id_unsigned(const struct scheme *scheme);

@@ -96,6 +96,17 @@ static void case_url(struct sig_case *made)
     made->source.public_url = made->url;
 }
 
+// The policy of an SNS source names its topics; here those of all cases.
+static void case_topics(struct sig_case *made)
+{
+    static char topic[] = "arn:aws:sns:us-east-1:1:MyTopic";
+    static char *topics[] = {topic};
+    if (strcmp(made->provider, "aws-sns") != 0)
+        return;
+    made->source.topics = topics;
+    made->source.n_topics = 1;
+}
+
 static void case_make(json_t *json, struct sig_case *made)
 {
     *made = (struct sig_case){
@@ -113,6 +124,7 @@ static void case_make(json_t *json, struct sig_case *made)
     case_body(made);
     case_custom(made);
     case_url(made);
+    case_topics(made);
 }
 
 int cases_each(const char *path, void (*fn)(struct sig_case *signed_case, void *user), void *user)

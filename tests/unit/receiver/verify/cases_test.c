@@ -39,7 +39,7 @@ static struct {
     int want, n;
 } outside[] = {{"stripe", 14, 0}, {"github", 7, 0}, {"shopify", 9, 0}, {"svix", 12, 0},
         {"standardwebhooks", 9, 0}, {"standardwebhooks-v1a", 10, 0}, {"slack", 10, 0},
-        {"twilio", 10, 0}};
+        {"twilio", 10, 0}, {"aws-sns", 7, 0}, {"paypal", 5, 0}, {"plaid", 4, 0}};
 
 static void run_outside(struct sig_case *signed_case, void *user)
 {
