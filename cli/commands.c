@@ -5,6 +5,8 @@
 #include "cli/doctor/doctor.h"
 #include "cli/help.h"
 #include "cli/inbox/inbox.h"
+#include "cli/inbox/rejected.h"
+#include "cli/inbox/reverify.h"
 #include "cli/migrate_commands.h"
 #include "cli/policy/policy.h"
 #include "cli/reconcile/reconcile.h"
@@ -53,6 +55,15 @@ const struct command commands[] = {
      .summary = "every scheme that a source may name", .example = "pawl schemes list --json"},
     {.group = "Webhooks in", .words = "schemes show", .args = "NAME", .min_args = 1, .max_args = 1, .run = schemes_show,
      .summary = "what a scheme signs, where the id is, how it is answered", .example = "pawl schemes show stripe"},
+    {.group = "Webhooks in", .words = "inbox rejected list", .args = "", .run = rejected_list,
+     .flags = FLAG_BIT(SOURCE) | FLAG_BIT(REASON),
+     .summary = "what was refused, newest first", .example = "pawl inbox rejected list --source stripe --since 1h"},
+    {.group = "Webhooks in", .words = "inbox rejected show", .args = "ID", .min_args = 1, .max_args = 1, .run = rejected_show,
+     .flags = FLAG_BIT(RAW) | FLAG_BIT(HEADERS),
+     .summary = "a refused request as it came, why, and what to do", .example = "pawl inbox rejected show 0f1e2d3c4b5a69788796a5b4c3d2e1f0"},
+    {.group = "Webhooks in", .words = "inbox reverify", .args = "", .run = reverify_command,
+     .flags = FLAG_BIT(SOURCE) | FLAG_BIT(DRY_RUN),
+     .summary = "admit refused requests after a secret was mended", .example = "pawl inbox reverify --source stripe --since 24h --dry-run"},
     {.group = "Messages out", .words = "deliveries list", .args = "", .run = deliveries_list,
      .flags = FLAG_BIT(STATE) | FLAG_BIT(TYPE),
      .summary = "what was, is or will be sent, newest first", .example = "pawl deliveries list --state unknown"},
@@ -70,7 +81,7 @@ const struct command commands[] = {
      .summary = "what the active version (or another) says", .example = "pawl policy show 3"},
     {.group = "Policy", .words = "policy list", .args = "", .run = policy_command_list,
      .summary = "all versions, newest first", .example = "pawl policy list"},
-    {.group = "Other", .words = "help", .args = "[TOPIC]", .max_args = 2, .run = help_run,
+    {.group = "Other", .words = "help", .args = "[TOPIC]", .max_args = 3, .run = help_run,
      .summary = "help on a command, flags or exit-codes; --json gives all of it", .example = "pawl help story"},
     {.group = "Other", .words = "version", .args = "", .run = help_version,
      .summary = "the version", .example = "pawl version --json"},

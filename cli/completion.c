@@ -30,8 +30,18 @@ static void second_words(struct text *out)
     for (size_t i = 0; i < commands_count; i++) {
         const char *space = strchr(commands[i].words, ' ');
         if (space)
-            text_fmt(out, "    %.*s) words=\"$words %s\" ;;&\n", (int)(space - commands[i].words),
-                    commands[i].words, space + 1);
+            text_fmt(out, "    %.*s) words=\"$words %.*s\" ;;&\n", (int)(space - commands[i].words),
+                    commands[i].words, (int)strcspn(space + 1, " "), space + 1);
+    }
+}
+
+static void third_words(struct text *out)
+{
+    for (size_t i = 0; i < commands_count; i++) {
+        const char *last = strrchr(commands[i].words, ' ');
+        if (last && strchr(commands[i].words, ' ') != last)
+            text_fmt(out, "    \"%.*s\") words=\"$words %s\" ;;&\n",
+                    (int)(last - commands[i].words), commands[i].words, last + 1);
     }
 }
 
@@ -40,12 +50,14 @@ void help_completion_bash(struct text *out)
     text_str(out, "# bash completion for pawl: source <(pawl completion bash)\n"
                   "_pawl() {\n"
                   "  local cur=${COMP_WORDS[COMP_CWORD]} one=${COMP_WORDS[1]} "
-                  "two=${COMP_WORDS[2]} words= flags=\n"
+                  "two=${COMP_WORDS[2]} three=${COMP_WORDS[3]} words= flags=\n"
                   "  if [ \"$COMP_CWORD\" = 1 ]; then\n    words=\"");
     first_words(out);
     text_str(out, "\"\n  elif [ \"$COMP_CWORD\" = 2 ]; then\n    case \"$one\" in\n");
     second_words(out);
-    text_str(out, "    esac\n  fi\n  case \"$one $two\" in\n");
+    text_str(out, "    esac\n  elif [ \"$COMP_CWORD\" = 3 ]; then\n    case \"$one $two\" in\n");
+    third_words(out);
+    text_str(out, "    esac\n  fi\n  case \"$one $two $three\" in\n");
     for (size_t i = 0; i < commands_count; i++) {
         bool one_word = !strchr(commands[i].words, ' ');
         text_fmt(out, "  \"%s%s\"*) flags=\"", commands[i].words, one_word ? " " : "");
