@@ -10,6 +10,7 @@
 #include "common/pg/pg.h"
 #include "receiver/accept/accept_sql.h"
 #include "receiver/plant.h"
+#include "receiver/reject/reject_sql.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -96,10 +97,12 @@ static bool check_database(const struct host_config *host, struct err *err)
             .statement_timeout_ms = PREFLIGHT_MS,
             .demand_durable = true};
     struct pg *pg = pg_connect(&options, err);
+    bool fits = pg && pg_prepare(pg, reject_statements, REJECT_COUNT,
+                              clock_mono_ms() + PREFLIGHT_MS, err);
     pg_close(pg);
-    if (!pg && err->kind == ERR_TEMP)
+    if (!fits && err->kind == ERR_TEMP)
         LOG(WARNING, "database.unavailable", err->msg);
-    return pg || err->kind == ERR_TEMP;
+    return fits || err->kind == ERR_TEMP;
 }
 
 static bool listen_on(struct receiver *receiver, const char *address, struct err *err)
