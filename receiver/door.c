@@ -2,9 +2,19 @@
 
 #include "receiver/http/coded.h"
 #include "receiver/verify/handshake.h"
+#include "receiver/verify/sns.h"
 #include "receiver/verify/verify.h"
 
 #define HEADERS_MAX 128
+#define CONFIRM_URL_MAX 8192
+
+static const struct door_keys no_keys;
+static const struct door_keys *door_keys = &no_keys;
+
+void door_use(const struct door_keys *keys)
+{
+    door_keys = keys ? keys : &no_keys;
+}
 
 static struct verdict verdict_of(struct verify_result result, bool app)
 {
@@ -15,6 +25,8 @@ static struct verdict verdict_of(struct verify_result result, bool app)
         kind = VERDICT_NO_SECRET;
     else if (result.reason == VERIFY_NO_ID)
         kind = VERDICT_NO_KEY;
+    else if (result.reason == VERIFY_KEY_PENDING || result.reason == VERIFY_KEY_UNAVAILABLE)
+        kind = VERDICT_KEY_AWAY;
     struct verdict verdict = {.kind = kind,
             .reason = verify_reason_name(result.reason),
             .secret_index = result.secret_index,
@@ -52,7 +64,18 @@ static struct verify_request request_of(
             .headers = headers,
             .n_headers = n,
             .body = received->body,
-            .now_s = received->now_s};
+            .now_s = received->now_s,
+            .keys = door_keys->ring};
+}
+
+// A confirmation that was not answered as one, since its key came between two looks, is no event:
+// the next try is answered.
+static void hold_confirmation(
+        const struct scheme *scheme, struct slice body, struct verify_result *result)
+{
+    if (result->reason == VERIFY_OK && scheme_handshake(scheme) == HANDSHAKE_SNS &&
+            sns_kind_of(body) != SNS_EVENT)
+        result->reason = VERIFY_KEY_PENDING;
 }
 
 // The bytes that are signed: as they were sent, unless the scheme or the policy knows it otherwise.
@@ -76,10 +99,38 @@ struct verdict door_verify(const struct source *source, const struct received *r
                 .style = style_of(scheme),
                 .reason = wrong,
                 .secret_index = -1};
-    struct verdict verdict =
-            verdict_of(verify_request(source, &request), scheme && scheme_is_app(scheme));
+    struct verify_result result = verify_request(source, &request);
+    if (scheme)
+        hold_confirmation(scheme, request.body, &result);
+    struct verdict verdict = verdict_of(result, scheme && scheme_is_app(scheme));
     verdict.style = style_of(scheme);
     return verdict;
+}
+
+static bool start_confirm(const struct source *source, struct slice body)
+{
+    AUTO_TEXT struct text url = {.max = CONFIRM_URL_MAX};
+    return door_keys->confirm && sns_confirm_url(body, &url) &&
+           door_keys->confirm(door_keys->user, source->name, text_cstr(&url));
+}
+
+// What is not authentic, or can't be told yet, goes on to be verified, which says why.
+static void greet_sns(const struct source *source, const struct verify_request *request,
+        struct greeting *greeting)
+{
+    struct slice body = request->body;
+    enum sns_kind kind =
+            memmem(body.ptr, body.len, "Confirmation", 12) ? sns_kind_of(body) : SNS_EVENT;
+    if (kind == SNS_EVENT || verify_request(source, request).reason != VERIFY_OK)
+        return;
+    greeting->name = "aws-sns";
+    if (kind == SNS_SUBSCRIBE && !start_confirm(source, body)) {
+        greeting->kind = GREETING_UNABLE;
+        greeting->reason = "confirmation_not_taken";
+        return;
+    }
+    greeting->kind = GREETING_ANSWERED;
+    greeting->status = 200;
 }
 
 void door_greet(
@@ -89,7 +140,10 @@ void door_greet(
         return;
     struct verify_header headers[HEADERS_MAX];
     struct verify_request request = request_of(received, headers);
-    handshake_answer(source, &request, ret_greeting);
+    if (handshake_of(source) == HANDSHAKE_SNS)
+        greet_sns(source, &request, ret_greeting);
+    else
+        handshake_answer(source, &request, ret_greeting);
 }
 
 struct read_pointers door_pointers(const struct source *source)

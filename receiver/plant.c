@@ -6,6 +6,7 @@
 #include "receiver/accept/accept.h"
 #include "receiver/door.h"
 #include "receiver/http/server.h"
+#include "receiver/published.h"
 #include "receiver/quarantine.h"
 #include "receiver/verify/scheme.h"
 #include "receiver/verify/verify.h"
@@ -35,6 +36,7 @@ struct plant {
     struct server *server;
     struct accept *accepts[SERVER_LANES_MAX];
     struct reject *reject;
+    struct published *published;
     struct joint joints[SERVER_LANES_MAX];
     int lanes;
     int shown_version; // of pawl_policy_info
@@ -112,6 +114,14 @@ static void wait_for_first_policy(const struct plant *plant)
         poll(NULL, 0, FIRST_POLICY_LOOK_MS);
 }
 
+static void watch_published(struct plant *plant)
+{
+    struct policy *policy = policy_box_get(plant->policies);
+    if (policy)
+        published_watch(plant->published, policy);
+    policy_unref(policy);
+}
+
 static bool build(struct plant *plant, const int *fds, size_t n_fds, struct err *err)
 {
     struct server_options options = {.fds = fds,
@@ -132,10 +142,15 @@ static bool build(struct plant *plant, const int *fds, size_t n_fds, struct err 
     plant->reject = reject_start(plant->host->database, err);
     if (!plant->reject)
         return false;
+    plant->published = published_start(plant->host, err);
+    if (!plant->published)
+        return false;
+    door_use(published_keys(plant->published));
     for (int i = 0; i < plant->lanes; i++)
         if (!start_accept(plant, i, err))
             return false;
     wait_for_first_policy(plant);
+    watch_published(plant);
     return server_start(plant->server, err);
 }
 
@@ -173,6 +188,8 @@ void plant_free(struct plant *plant)
     if (!plant)
         return;
     server_free(plant->server);
+    door_use(NULL);
+    published_stop(plant->published);
     policy_box_free(plant->policies);
     free(plant);
 }
@@ -210,7 +227,7 @@ static void check_sources(const struct policy *policy, struct text *checks)
             continue;
         char name[80];
         snprintf(name, sizeof name, "source %s", source->name);
-        add_check(checks, name, secret_first_live(source, now_s), "no live secret");
+        add_check(checks, name, scheme_has_key(source, now_s), "no live secret");
     }
 }
 
@@ -251,6 +268,7 @@ void plant_tick(struct plant *plant)
             show_version(plant->shown_version, 0);
         show_version(policy->version, 1);
         plant->shown_version = policy->version;
+        published_watch(plant->published, policy);
     }
     policy_unref(policy);
 }

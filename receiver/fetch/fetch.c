@@ -4,8 +4,8 @@
 #include "common/log.h"
 #include "common/metrics.h"
 #include "receiver/fetch/certificate.h"
+#include "receiver/fetch/getter.h"
 #include "receiver/fetch/keep.h"
-#include "receiver/fetch/transport.h"
 
 #include <openssl/evp.h>
 #include <pthread.h>
@@ -15,7 +15,7 @@
 
 struct fetch {
     struct trust *trust;
-    struct transport *transport;
+    struct getter *getter;
     struct keep *keep;
     pthread_rwlock_t lock; // of keep
     pthread_mutex_t mutex; // of woken
@@ -47,7 +47,7 @@ static void say(const struct keep_job *job, const char *outcome, const struct er
 }
 
 static bool read_certificate(const struct fetch *fetch, const struct keep_job *job,
-        const struct transport_reply *reply, struct keep_result *result, struct err *err)
+        const struct getter_reply *reply, struct keep_result *result, struct err *err)
 {
     struct certificate made;
     if (!certificate_read(fetch->trust, text_slice(&reply->body), text_slice(&reply->chain),
@@ -62,7 +62,7 @@ static bool read_certificate(const struct fetch *fetch, const struct keep_job *j
 
 // What the answer's body says.
 static const char *read_reply(const struct fetch *fetch, const struct keep_job *job,
-        const struct transport_reply *reply, struct keep_result *result, struct err *err)
+        const struct getter_reply *reply, struct keep_result *result, struct err *err)
 {
     bool ok = true;
     if (job->kind == JOB_CERTIFICATE)
@@ -84,12 +84,12 @@ static bool is_final(const struct keep_job *job, int status)
 
 static void run_job(struct fetch *fetch, const struct keep_job *job)
 {
-    AUTO_REPLY struct transport_reply reply = {.status = 0};
+    AUTO_REPLY struct getter_reply reply = {.status = 0};
     struct keep_result result = {.answer = KEY_UNAVAILABLE};
     struct err err = {0};
-    enum transport_end end = transport_get(fetch->transport, job->url, &reply, &err);
-    const char *outcome = transport_end_name(end);
-    if (end == TRANSPORT_OK)
+    enum getter_end end = getter_get(fetch->getter, job->url, &reply, &err);
+    const char *outcome = getter_end_name(end);
+    if (end == GETTER_OK)
         outcome = read_reply(fetch, job, &reply, &result, &err);
     else if (is_final(job, reply.status))
         result.answer = KEY_REFUSED;
@@ -162,15 +162,15 @@ static bool start_thread(struct fetch *fetch, struct err *err)
 struct fetch *fetch_start(const struct fetch_options *options, struct err *err)
 {
     struct fetch *fetch = xcalloc(1, sizeof *fetch);
-    struct transport_options transport = {.ca = options->ca,
+    struct getter_options getter = {.ca = options->ca,
             .connect = options->connect,
             .n_connect = options->n_connect,
             .stopping = &fetch->stopping};
     init_locks(fetch);
     fetch->keep = keep_new();
     fetch->trust = trust_new(options->ca, err);
-    fetch->transport = fetch->trust ? transport_new(&transport, err) : NULL;
-    if (fetch->transport && start_thread(fetch, err))
+    fetch->getter = fetch->trust ? getter_new(&getter, err) : NULL;
+    if (fetch->getter && start_thread(fetch, err))
         return fetch;
     fetch_stop(fetch);
     return NULL;
@@ -184,7 +184,7 @@ void fetch_stop(struct fetch *fetch)
     wake(fetch);
     if (fetch->running)
         pthread_join(fetch->thread, NULL);
-    transport_free(fetch->transport);
+    getter_free(fetch->getter);
     trust_free(fetch->trust);
     keep_free(fetch->keep);
     pthread_cond_destroy(&fetch->wake);

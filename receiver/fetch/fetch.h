@@ -8,7 +8,7 @@
 
 struct fetch_options {
     const char *ca;       // trusted CAs, of servers and of certificates; NULL = the system's
-    char *const *connect; // "host=address:port" (transport.h); borrowed
+    char *const *connect; // "host=address:port" (getter.h); borrowed
     size_t n_connect;
 };
 

@@ -156,8 +156,8 @@ static struct entry *other_place(struct keep *keep)
     return oldest;
 }
 
-static bool other_put(struct keep *keep, enum published_kind kind, struct slice url, const char *domain,
-        int64_t mono_ms)
+static bool other_put(struct keep *keep, enum published_kind kind, struct slice url,
+        const char *domain, int64_t mono_ms)
 {
     struct entry *entry = other_find(keep, kind, url);
     char *own = slice_dup(url);

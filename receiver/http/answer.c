@@ -92,6 +92,7 @@ void answer_make(enum answer_row row, const struct arrival *arrival, struct answ
             .reason = from->reason,
             .content_type = bare ? NULL : type,
             .close = strchr(from->flags, 'C'),
+            .soon = strchr(from->flags, 'S'),
             .retry_after = strchr(from->flags, 'R'),
             .allow = strchr(from->flags, 'A'),
             .authenticate = strchr(from->flags, 'W'),

@@ -16,11 +16,12 @@ enum answer_row {
 
 #define ANSWER_BODY_MAX 2048
 #define ANSWER_RETRY_AFTER "5" // seconds; providers that ignore it use their own ladder
+#define ANSWER_RETRY_SOON "1"
 
 struct answer_shape {
     int status;
     const char *reason, *content_type; // content_type NULL = no body
-    bool close;
+    bool close, soon; // soon: Retry-After is short
     bool retry_after, allow, authenticate, replayed; // headers to add
 };
 

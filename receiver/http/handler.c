@@ -177,11 +177,14 @@ static bool check_signature(struct visit *visit)
     static const enum answer_row rows[] = {[VERDICT_OK] = ROW_RECEIVED,
             [VERDICT_REFUSED] = ROW_UNAUTHORIZED,
             [VERDICT_NO_KEY] = ROW_NO_KEY,
-            [VERDICT_NO_SECRET] = ROW_NO_SECRET};
+            [VERDICT_NO_SECRET] = ROW_NO_SECRET,
+            [VERDICT_KEY_AWAY] = ROW_KEY_AWAY};
     const struct stages *stages = lane_options(visit->lane)->stages;
     visit->verdict = stages->verify(visit->source, &visit->received);
     if (visit->verdict.kind != VERDICT_OK) {
-        keep_refused(visit);
+        // The next try has its key: it is not kept.
+        if (visit->verdict.kind != VERDICT_KEY_AWAY)
+            keep_refused(visit);
         reject(visit, rows[visit->verdict.kind], visit->verdict.reason);
         return false;
     }

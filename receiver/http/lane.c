@@ -107,7 +107,7 @@ void lane_unpark(struct parked *parked)
 static void add_headers(h2o_req_t *req, const struct answer_shape *shape)
 {
     if (shape->retry_after)
-        http_reply_header(req, "retry-after", ANSWER_RETRY_AFTER);
+        http_reply_header(req, "retry-after", shape->soon ? ANSWER_RETRY_SOON : ANSWER_RETRY_AFTER);
     if (shape->allow)
         http_reply_header(req, "allow", "POST");
     if (shape->authenticate)

@@ -24,6 +24,7 @@ enum verdict_kind {
     VERDICT_REFUSED,   // 401
     VERDICT_NO_KEY,    // app: verified, but without a usable Idempotency-Key
     VERDICT_NO_SECRET, // 503: nothing to verify with
+    VERDICT_KEY_AWAY,  // 503: the provider's key is not there yet
 };
 
 // How the provider of a source wants to be answered.

@@ -45,6 +45,12 @@ static bool has_key(const struct scheme *row, const struct source *source, int64
     return secret_first_live(source, now_s) || (row->published && source->n_secrets == 0);
 }
 
+bool scheme_has_key(const struct source *source, int64_t now_s)
+{
+    const struct scheme *row = scheme_row(source->scheme);
+    return row && has_key(row, source, now_s);
+}
+
 struct verify_result verify_request(
         const struct source *source, const struct verify_request *request)
 {

@@ -104,6 +104,9 @@ const char *scheme_time_pointer(const struct scheme *scheme, const struct source
 // NULL.
 const char *const *scheme_scope_pointers(const struct scheme *scheme);
 
+// There is something to verify with: a live secret, or keys that the provider publishes.
+bool scheme_has_key(const struct source *source, int64_t now_s);
+
 // All live secrets are tried, in constant time each. A source without a live secret is
 // VERIFY_NO_SECRET (503).
 struct verify_result verify_request(

@@ -33,6 +33,7 @@ static void answers_by_the_table_of_the_design(void **state)
             {"rate", ROW_RATE, 429, "rate", "R"},
             {"queue full", ROW_QUEUE_FULL, 503, "queue_full", "R"},
             {"no secret", ROW_NO_SECRET, 503, "source_without_secret", "R"},
+            {"key not there yet", ROW_KEY_AWAY, 503, "key_fetching", "RS"},
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct answer_shape shape;
@@ -41,6 +42,7 @@ static void answers_by_the_table_of_the_design(void **state)
         assert_row(strcmp(shape.content_type, "application/problem+json") == 0, rows[i].name);
         assert_row(shape.close == (strchr(rows[i].headers, 'C') != NULL), rows[i].name);
         assert_row(shape.retry_after == (strchr(rows[i].headers, 'R') != NULL), rows[i].name);
+        assert_row(shape.soon == (strchr(rows[i].headers, 'S') != NULL), rows[i].name);
         assert_row(shape.allow == (strchr(rows[i].headers, 'A') != NULL), rows[i].name);
         assert_row(shape.authenticate == (strchr(rows[i].headers, 'W') != NULL), rows[i].name);
         assert_row(strcmp(answer_code(rows[i].row), rows[i].code) == 0, rows[i].name);
