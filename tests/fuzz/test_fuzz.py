@@ -16,8 +16,8 @@ FLAGS = ["-std=gnu17", "-D_GNU_SOURCE", "-g", "-O1", "-fsanitize=fuzzer,address,
 
 # What a target may use: code without sockets and databases. The linker takes what each one needs.
 POOL = ["common/*.c", "common/json/*.c", "common/template/*.c", "common/config/*.c", "receiver/verify/*.c",
-        "receiver/arrival.c", "receiver/accept/read*.c", "receiver/http/head.c"]
-LIBRARIES = ["-ljansson", "-lyaml", "-lsodium", "-lcrypto", "-lpthread"]
+        "receiver/arrival.c", "receiver/accept/read*.c", "receiver/http/head.c", "receiver/http/inflate.c"]
+LIBRARIES = ["-ljansson", "-lyaml", "-lsodium", "-lcrypto", "-lpthread", "-lz"]
 _archive = []
 
 

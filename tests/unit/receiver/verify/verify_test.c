@@ -104,6 +104,13 @@ static char plain_form[] = "{body}", time_form[] = "{timestamp}.{body}",
             typo_form[] = "{bdoy}", stray_form[] = "{body}}", empty_form[] = "",
             long_form[] = "{body}.{body}.{body}.{body}.{body}.{body}.{body}.{body}.{body}";
 
+#define GRAMMAR(header, before, written, time, in, tolerance, form, how)                           \
+    {                                                                                              \
+        .signature_header = header, .signature_prefix = before, .encoding = written,               \
+        .timestamp_header = time, .timestamp_unit = in, .tolerance_s = tolerance,                  \
+        .signed_form = form, .algorithm = how                                                      \
+    }
+
 static void verifies_what_it_signs_by_the_policys_own_grammar(void **state)
 {
     (void)state;
@@ -111,11 +118,12 @@ static void verifies_what_it_signs_by_the_policys_own_grammar(void **state)
         const char *name;
         struct custom_verify verify;
     } cases[] = {
-            {"as the example", {x_sig, none, hex, x_time, seconds, 300, time_form, sha256}},
-            {"milliseconds", {x_sig, none, hex, x_time, milliseconds, 300, time_form, sha256}},
-            {"base64", {x_sig, dashes, base64, x_time, seconds, 300, time_form, sha512}},
-            {"no timestamp", {x_sig, dashes, hex, NULL, NULL, 0, plain_form, sha1}},
-            {"id of the body", {x_sig, none, hex, x_time, seconds, 0, id_form, sha256}},
+            {"as the example", GRAMMAR(x_sig, none, hex, x_time, seconds, 300, time_form, sha256)},
+            {"milliseconds",
+                    GRAMMAR(x_sig, none, hex, x_time, milliseconds, 300, time_form, sha256)},
+            {"base64", GRAMMAR(x_sig, dashes, base64, x_time, seconds, 300, time_form, sha512)},
+            {"no timestamp", GRAMMAR(x_sig, dashes, hex, NULL, NULL, 0, plain_form, sha1)},
+            {"id of the body", GRAMMAR(x_sig, none, hex, x_time, seconds, 0, id_form, sha256)},
     };
     struct secret secret = secret_of(first_text, 0, 0);
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
@@ -140,19 +148,21 @@ static void never_runs_a_grammar_that_leaves_the_body_or_the_time_unsigned(void 
         const char *name;
         struct custom_verify verify;
     } cases[] = {
-            {"body not signed", {x_sig, none, hex, x_time, seconds, 300, no_body, sha256}},
-            {"misspelt body", {x_sig, none, hex, NULL, NULL, 0, typo_form, sha256}},
-            {"stray brace", {x_sig, none, hex, NULL, NULL, 0, stray_form, sha256}},
-            {"nothing signed", {x_sig, none, hex, NULL, NULL, 0, empty_form, sha256}},
-            {"no form", {x_sig, none, hex, NULL, NULL, 0, NULL, sha256}},
-            {"too many pieces", {x_sig, none, hex, NULL, NULL, 0, long_form, sha256}},
-            {"time signed, none read", {x_sig, none, hex, NULL, NULL, 0, time_form, sha256}},
-            {"time read, not signed", {x_sig, none, hex, x_time, seconds, 9, plain_form, sha256}},
-            {"no header", {NULL, none, hex, NULL, NULL, 0, plain_form, sha256}},
-            {"unknown encoding", {x_sig, none, upper_hex, NULL, NULL, 0, plain_form, sha256}},
-            {"unknown unit", {x_sig, none, hex, x_time, minutes, 300, time_form, sha256}},
-            {"unknown algorithm", {x_sig, none, hex, NULL, NULL, 0, plain_form, md5}},
-            {"no algorithm", {x_sig, none, hex, NULL, NULL, 0, plain_form, NULL}},
+            {"body not signed", GRAMMAR(x_sig, none, hex, x_time, seconds, 300, no_body, sha256)},
+            {"misspelt body", GRAMMAR(x_sig, none, hex, NULL, NULL, 0, typo_form, sha256)},
+            {"stray brace", GRAMMAR(x_sig, none, hex, NULL, NULL, 0, stray_form, sha256)},
+            {"nothing signed", GRAMMAR(x_sig, none, hex, NULL, NULL, 0, empty_form, sha256)},
+            {"no form", GRAMMAR(x_sig, none, hex, NULL, NULL, 0, NULL, sha256)},
+            {"too many pieces", GRAMMAR(x_sig, none, hex, NULL, NULL, 0, long_form, sha256)},
+            {"time signed, none read", GRAMMAR(x_sig, none, hex, NULL, NULL, 0, time_form, sha256)},
+            {"time read, not signed",
+                    GRAMMAR(x_sig, none, hex, x_time, seconds, 9, plain_form, sha256)},
+            {"no header", GRAMMAR(NULL, none, hex, NULL, NULL, 0, plain_form, sha256)},
+            {"unknown encoding",
+                    GRAMMAR(x_sig, none, upper_hex, NULL, NULL, 0, plain_form, sha256)},
+            {"unknown unit", GRAMMAR(x_sig, none, hex, x_time, minutes, 300, time_form, sha256)},
+            {"unknown algorithm", GRAMMAR(x_sig, none, hex, NULL, NULL, 0, plain_form, md5)},
+            {"no algorithm", GRAMMAR(x_sig, none, hex, NULL, NULL, 0, plain_form, NULL)},
     };
     struct secret secret = secret_of(first_text, 0, 0);
     struct verify_header header = {SLICE("X-Sig"), SLICE("00")};
@@ -207,7 +217,7 @@ static void knows_every_scheme_of_the_catalogue_and_which_run(void **state)
 static void says_where_the_event_stands_in_the_body(void **state)
 {
     (void)state;
-    struct custom_verify verify = {x_sig, none, hex, NULL, NULL, 0, plain_form, sha256};
+    struct custom_verify verify = GRAMMAR(x_sig, none, hex, NULL, NULL, 0, plain_form, sha256);
     struct source stripe = {.scheme = stripe_name}, app = {.scheme = app_name},
                   custom = {.scheme = custom_name,
                           .verify = &verify,
