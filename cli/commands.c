@@ -15,6 +15,7 @@
 #include "cli/story/show.h"
 #include "cli/trigger/trigger.h"
 #include "cli/up/up.h"
+#include "cli/verify/verify.h"
 
 #define FILES_MAX CALL_ARGS_MAX
 
@@ -51,6 +52,8 @@ const struct command commands[] = {
      .summary = "an event as it was received", .example = "pawl inbox show evt_9f2c --raw | jq ."},
     {.group = "Webhooks in", .words = "inbox waiting", .args = "", .run = inbox_waiting, .flags = FLAG_BIT(EXPIRED),
      .summary = "events that wait for a step or an order, the longest first", .example = "pawl inbox waiting --expired"},
+    {.group = "Webhooks in", .words = "verify", .args = "", .run = verify_command, .flags = FLAG_BIT(SOURCE) | FLAG_BIT(AT),
+     .summary = "why a saved request (on stdin) is refused, and what would match: exit 1 when it is", .example = "pawl verify --source stripe < request.http"},
     {.group = "Webhooks in", .words = "schemes list", .args = "", .run = schemes_list, .flags = FLAG_BIT(MARKDOWN),
      .summary = "every scheme that a source may name", .example = "pawl schemes list --json"},
     {.group = "Webhooks in", .words = "schemes show", .args = "NAME", .min_args = 1, .max_args = 1, .run = schemes_show,

@@ -5,10 +5,9 @@
 #include "cli/flags.h"
 #include "cli/format.h"
 #include "cli/out.h"
-#include "cli/policy/policy.h"
+#include "cli/policy/active.h"
 #include "cli/table.h"
 #include "cli/trigger/fire.h"
-#include "common/store/policy_store.h"
 #include "receiver/arrival.h"
 
 #include <stdio.h>
@@ -21,28 +20,11 @@ static void auto_policy(struct policy **policy)
 }
 #define AUTO_POLICY __attribute__((cleanup(auto_policy)))
 
-// The active policy; the files when the database can't be asked.
-static struct policy *policy_now(
-        const struct call *call, const struct context *context, struct err *err)
-{
-    struct policy *policy =
-            policy_store_load_from(context->database, "pawl_operator", 0, &policy_knowledge, err);
-    if (policy || !context->host)
-        return policy;
-    out_note(call, "the policy is read from its files: %s", err->msg);
-    struct diag diag = {0};
-    policy = policy_from_files(context->host, NULL, 0, NULL, &diag, err);
-    if (!policy && diag.errors > 0)
-        err_set(err, ERR_INPUT, "the policy has errors: see pawl policy check");
-    diag_fini(&diag);
-    return policy;
-}
-
 // Secrets of other sources may be missing; the one that is needed is asked for when signing.
 static void load_secrets(const struct context *context, struct policy *policy)
 {
     struct diag diag = {0};
-    const char *dir = context->host ? context->host->credentials : getenv("CREDENTIALS_DIRECTORY");
+    const char *dir = credentials_dir(context);
     if (dir && !secrets_load(policy, dir, SECRETS_OF_SOURCES, &diag))
         diag.errors++;
     diag_fini(&diag);
@@ -184,7 +166,7 @@ int trigger_command(const struct call *call)
         return code;
     if (!read_plan(call, &context, &plan, &err))
         return out_usage(call, &err);
-    AUTO_POLICY struct policy *policy = policy_now(call, &context, &err);
+    AUTO_POLICY struct policy *policy = policy_active(call, &context, &err);
     if (!policy)
         return out_fail(call, &err);
     load_secrets(&context, policy);
