@@ -144,16 +144,55 @@ static bool fill_type(
     return fill(root, scheme_type_pointer(scheme, wish->source), json_string(type), err);
 }
 
+// Scope stands in the body itself, also where the event is a member of a batch in it.
+static bool fill_scope(json_t *root, const struct scheme *scheme, struct err *err)
+{
+    const char *const *scope = scheme_scope_pointers(scheme);
+    for (; scope && *scope; scope++)
+        if (strcmp(*scope, "/livemode") == 0 && !fill(root, *scope, json_false(), err))
+            return false;
+    return true;
+}
+
+// Further parts of an id that nothing else has filled: an id that lacks one is none to look for.
+static bool fill_parts(json_t *root, const struct scheme *scheme, struct err *err)
+{
+    const char *const *part = scheme_id_more(scheme);
+    for (; part && *part; part++)
+        if (!fill(root, *part, json_string("1"), err))
+            return false;
+    return true;
+}
+
+// "/entry/*/messages" as the way to its first member, "/entry/0/messages/0".
+static bool first_member(const char *pattern, struct text *out)
+{
+    bool ok = true;
+    for (; ok && *pattern; pattern++) {
+        bool star = pattern[0] == '*' && pattern[-1] == '/' && strchr("/", pattern[1]);
+        ok = text_char(out, star ? '0' : *pattern);
+    }
+    return ok && text_str(out, "/0");
+}
+
+// Where the scheme's requests hold many events: this one alone, in the first array there may be.
+static bool add_member(json_t **root, const char *pattern, json_t *member, struct err *err)
+{
+    AUTO_TEXT struct text at = {.max = 1024};
+    if (!*pattern) {
+        json_decref(*root);
+        *root = json_array();
+    }
+    return (first_member(pattern, &at) || err_set(err, ERR_INPUT, "the batch is too deep")) &&
+           set_at(*root, text_cstr(&at), json_incref(member), err);
+}
+
 static bool fill_scheme(json_t *root, const struct body_wish *wish, struct err *err)
 {
     const struct scheme *scheme = scheme_of(wish->source);
     if (!scheme)
         return err_set(err, ERR_INPUT, "source '%s': scheme '%s' is not active yet",
                 wish->source->name, wish->source->scheme);
-    const char *const *scope = scheme_scope_pointers(scheme);
-    for (; scope && *scope; scope++)
-        if (strcmp(*scope, "/livemode") == 0 && !fill(root, *scope, json_false(), err))
-            return false;
     const char *id = scheme_id_pointer(scheme, wish->source);
     return fill(root, id, json_string(wish->event_id), err) && fill_type(root, scheme, wish, err) &&
            fill(root, scheme_time_pointer(scheme, wish->source), json_integer(wish->now_s), err);
@@ -174,11 +213,17 @@ static bool set_one(json_t *root, const char *set, struct err *err)
 bool body_build(const struct body_wish *wish, struct text *out, struct err *err)
 {
     AUTO_JSON json_t *root = json_object();
-    if (!fill_scheme(root, wish, err) || !fill_rule(root, wish, err))
+    const struct scheme *scheme = scheme_of(wish->source);
+    const char *const *batch = scheme ? scheme_batch(scheme) : NULL;
+    AUTO_JSON json_t *event = batch && *batch ? json_object() : json_incref(root);
+    if ((scheme && !fill_scope(root, scheme, err)) || !fill_scheme(event, wish, err) ||
+            !fill_rule(event, wish, err) || !fill_parts(event, scheme, err))
         return false;
     for (size_t i = 0; i < wish->n_sets; i++)
-        if (!set_one(root, wish->sets[i], err))
+        if (!set_one(event, wish->sets[i], err))
             return false;
+    if (event != root && !add_member(&root, *batch, event, err))
+        return false;
     AUTO_FREE char *dump = json_dumps(root, JSON_COMPACT);
     return (dump && text_str(out, dump)) || err_set(err, ERR_INPUT, "the body is too large");
 }

@@ -12,5 +12,7 @@ struct body_wish {
     size_t n_sets;
 };
 
-// Everything the rule names is there; `sets` come last. ERR_INPUT for a set that can't be made.
+// Everything the rule names is there; `sets` come last. Where the scheme's requests hold many
+// events it is a batch of this one, and all pointers are into it. ERR_INPUT for a set that can't be
+// made.
 MUST_CHECK bool body_build(const struct body_wish *wish, struct text *out, struct err *err);

@@ -5,6 +5,8 @@
 #include "common/clock.h"
 #include "common/config/near.h"
 #include "common/keys.h"
+#include "receiver/accept/read.h"
+#include "receiver/door.h"
 #include "receiver/verify/verify.h"
 
 #include <stdio.h>
@@ -70,6 +72,19 @@ static bool add_type(struct fire *fire, struct err *err)
            err_set(err, ERR_INPUT, "the headers are too long");
 }
 
+// As what the receiver will know it: an id may be made of several values, or of a digest.
+static void take_known_id(struct fire *fire, const struct policy *policy)
+{
+    struct read_pointers pointers = door_pointers(fire->source);
+    struct arrival *arrival = arrival_new(slice_of(fire->source->name), text_slice(&fire->body),
+            slice_of(fire->event_id), slice_of(fire->rule->type));
+    arrival->received_us = clock_now_us();
+    read_events(arrival, policy, &pointers);
+    if (arrival->n_events == 1 && strncmp(arrival->events[0].id, "arrival:", 8) != 0)
+        snprintf(fire->event_id, sizeof fire->event_id, "%s", arrival->events[0].id);
+    arrival_free(arrival);
+}
+
 bool fire_load(const struct fire_wish *wish, struct fire *ret_fire, struct err *err)
 {
     struct fire *fire = ret_fire;
@@ -93,10 +108,13 @@ bool fire_load(const struct fire_wish *wish, struct fire *ret_fire, struct err *
             .n_sets = wish->n_sets};
     fire->n = wish->copies;
     fire->rows = xcalloc(wish->copies + 1, sizeof *fire->rows);
-    return body_build(&body, &fire->body, err) &&
-           verify_sign(fire->source, text_slice(&fire->body), slice_of(fire->event_id), body.now_s,
-                   &fire->headers, err) &&
-           add_type(fire, err);
+    if (!body_build(&body, &fire->body, err) ||
+            !verify_sign(fire->source, text_slice(&fire->body), slice_of(fire->event_id),
+                    body.now_s, &fire->headers, err) ||
+            !add_type(fire, err))
+        return false;
+    take_known_id(fire, wish->policy);
+    return true;
 }
 
 static bool ask(struct fire *fire, struct pg *pg, int base, int64_t offset, struct err *err)
