@@ -161,6 +161,6 @@ struct read_pointers door_pointers(const struct source *source)
             .time_demanded = source->time_ptr,
             .app = scheme_is_app(scheme),
             .header_id = scheme_id_header(scheme),
-            .header_type = scheme_type_header(scheme),
+            .header_type = scheme_type_told(scheme),
             .unsigned_id = scheme_id_unsigned(scheme)};
 }

@@ -72,6 +72,7 @@ struct custom_verify {
     int64_t tolerance_s;
     char *signed_form; // "{timestamp}.{body}", checked: only {timestamp} {body} {id} and literals
     char *algorithm;   // hmac-sha256 | hmac-sha1 | hmac-sha512
+    char *none;        // `verify: none`: anybody is believed; else NULL
     bool inflated;     // {body} of a compressed one is what it stands for, not what was sent
 };
 
@@ -82,7 +83,8 @@ struct source {
     bool active; // false: its scheme does not run yet
     struct secret *secrets;
     size_t n_secrets;
-    struct custom_verify *verify; // scheme custom only
+    struct custom_verify *verify; // schemes custom and none only
+    void *row; // scheme custom: what policy_known.row made of `verify`, or NULL
     char *id_ptr, *type_ptr,
             *time_ptr;         // JSON pointers: scheme custom, else NULL = the scheme's own
     char **fingerprint_ignore; // JSON pointers of members that change between tries

@@ -1,28 +1,8 @@
 #include "receiver/verify/scheme.h"
 
-#include "common/keys.h"
-#include <openssl/crypto.h>
 #include <strings.h>
 
 enum { APP_ID_MAX = 255 }; // bytes of an Idempotency-Key
-
-// Digests are compared, not the tokens: they are of one length, so the time says nothing about the
-// length of a secret either.
-static int matching_token(
-        const struct source *source, struct slice token, const struct verify_request *request)
-{
-    unsigned char given[32], wanted[32];
-    sha256_of(token, given);
-    int match = -1;
-    for (size_t i = 0; i < source->n_secrets; i++) {
-        if (!secret_is_live(&source->secrets[i], request->now_s))
-            continue;
-        sha256_of(source->secrets[i].value, wanted);
-        if (CRYPTO_memcmp(given, wanted, sizeof given) == 0 && match < 0)
-            match = (int)i;
-    }
-    return match;
-}
 
 // RFC 6750 §2.1; the scheme's name in any case (RFC 9110 §11.1).
 static enum verify_reason read_token(const struct verify_request *request, struct slice *ret_token)
@@ -55,7 +35,7 @@ struct verify_result app_verify(const struct source *source, const struct verify
     enum verify_reason reason = read_token(request, &token);
     if (reason != VERIFY_OK)
         return (struct verify_result){.reason = reason, .secret_index = -1};
-    int match = matching_token(source, token, request);
+    int match = token_match(source, token, request->now_s);
     if (match < 0)
         return (struct verify_result){.reason = VERIFY_NO_MATCH, .secret_index = -1};
     bool named = header_find(request, "Idempotency-Key", &id) == HEADER_ONE && id_ok(id);

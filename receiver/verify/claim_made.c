@@ -1,19 +1,11 @@
-// What a provider signs that does not stand in the request as such: the URL it was told, and a
-// form's sorted pairs (https://www.twilio.com/docs/usage/security#validating-requests).
-#include "common/form.h"
+// What a provider signs that does not stand in the request as such: the URL it was told, its path,
+// and a form's sorted pairs (https://www.twilio.com/docs/usage/security#validating-requests).
 #include "common/keys.h"
 #include "receiver/verify/claim.h"
 
-enum { URL_MAX = 16384 };
+#include <strings.h>
 
-static bool has_part(const struct scheme *row, enum scheme_part_kind kind)
-{
-    for (size_t i = 0; row->parts[i].kind != PART_END; i++) {
-        if (row->parts[i].kind == kind)
-            return true;
-    }
-    return false;
-}
+enum { URL_MAX = 16384 };
 
 // What of a URL is looked at: "https" "://" "host" ":443" "/path".
 struct url {
@@ -59,7 +51,7 @@ static bool url_cut(struct slice text, struct url *ret_url)
     return true;
 }
 
-static struct slice query_of(struct slice target)
+struct slice target_query(struct slice target)
 {
     size_t at = find_any(target, "?");
     return target.len ? from(target, at) : target;
@@ -73,10 +65,31 @@ static bool url_write(
            text_add(out, port) && text_add(out, url->path) && text_add(out, query);
 }
 
+// https://developers.hubspot.com/docs/apps/developer-platform/build-apps/authentication/request-validation:
+// these escapes, and no others, are decoded before the URL is signed.
+static bool write_decoded(struct slice url, struct text *out)
+{
+    static const char decoded[] = ":/?@!$'()*,;";
+    static const char escapes[] = "3A2F3F4021242728292A2C3B";
+    text_init(out, URL_MAX);
+    for (size_t i = 0; i < url.len; i++) {
+        char byte = (char)url.ptr[i];
+        for (size_t j = 0; byte == '%' && i + 2 < url.len && decoded[j]; j++) {
+            if (strncasecmp((const char *)url.ptr + i + 1, escapes + 2 * j, 2) == 0) {
+                byte = decoded[j];
+                i += 2;
+            }
+        }
+        if (!text_char(out, byte))
+            return false;
+    }
+    return true;
+}
+
 // As configured, and with the port left out or put in: providers differ in whether they sign the
 // one they connect to. The host comes from the policy alone, never from the request.
-static enum verify_reason make_urls(
-        const struct source *source, struct slice target, struct claim *claim)
+static enum verify_reason make_urls(const struct scheme *row, const struct source *source,
+        struct slice target, struct claim *claim)
 {
     struct url url;
     if (!source->public_url || !url_cut(slice_of(source->public_url), &url))
@@ -84,10 +97,42 @@ static enum verify_reason make_urls(
     struct slice other = slice_eq(url.scheme, SLICE("http")) ? SLICE(":80") : SLICE(":443");
     if (url.port.len)
         other.len = 0;
-    struct slice query = query_of(target);
-    claim->n_urls = 2;
+    struct slice query = target_query(target);
+    claim->n_variants = row->decoded_url ? 4 : 2;
     bool fits = url_write(&url, url.port, query, &claim->urls[0]) &&
                 url_write(&url, other, query, &claim->urls[1]);
+    for (size_t i = 2; fits && i < claim->n_variants; i++)
+        fits = write_decoded(text_slice(&claim->urls[i - 2]), &claim->urls[i]);
+    return fits ? VERIFY_OK : VERIFY_BAD_HEADER;
+}
+
+// encodeURI() of the path, and the query escaped twice: @contentful/node-apps-toolkit
+// src/requests/utils.ts.
+static bool write_escaped(struct slice text, const char *kept, const char *mark, struct text *out)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        unsigned char c = text.ptr[i];
+        bool plain = (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z') ||
+                     (c && strchr(kept, c));
+        if (!(plain ? text_char(out, (char)c) : text_fmt(out, "%s%02X", mark, c)))
+            return false;
+    }
+    return true;
+}
+
+// The path that the provider was given, which a proxy may have changed on the way.
+static enum verify_reason make_path(
+        const struct source *source, struct slice target, struct claim *claim)
+{
+    struct url url = {.path = until(target, find_any(target, "?#"))};
+    if (source->public_url && !url_cut(slice_of(source->public_url), &url))
+        return VERIFY_NO_URL;
+    struct slice query = target_query(target);
+    text_init(&claim->path, URL_MAX);
+    bool fits = write_escaped(url.path, "-_.!~*'();/?:@&=+$,#", "%", &claim->path);
+    if (fits && query.len > 1)
+        fits = text_char(&claim->path, '?') &&
+               write_escaped(from(query, 1), "-_.!~*'()", "%25", &claim->path);
     return fits ? VERIFY_OK : VERIFY_BAD_HEADER;
 }
 
@@ -125,7 +170,7 @@ static bool is_hash_of(struct slice hex, struct slice body)
 static bool read_hash(const char *name, const struct verify_request *request, struct claim *claim)
 {
     AUTO_FORM struct form query = {.n = 0};
-    struct slice text = query_of(request->target);
+    struct slice text = target_query(request->target);
     if (text.len == 0 || !form_parse(from(text, 1), &query, NULL))
         return false;
     size_t n = 0;
@@ -141,13 +186,19 @@ static bool read_hash(const char *name, const struct verify_request *request, st
 enum verify_reason claim_make_parts(const struct scheme *row, const struct source *source,
         const struct verify_request *request, struct claim *claim)
 {
-    if (has_part(row, PART_URL)) {
-        enum verify_reason reason = make_urls(source, request->target, claim);
-        if (reason != VERIFY_OK)
-            return reason;
-    }
+    enum verify_reason reason = VERIFY_OK;
+    if (row->lost_line_end)
+        claim->n_variants = 2;
+    if (scheme_has_part(row, PART_URL))
+        reason = make_urls(row, source, request->target, claim);
+    if (reason == VERIFY_OK && scheme_has_part(row, PART_PATH))
+        reason = make_path(source, request->target, claim);
+    if (reason == VERIFY_OK && row->signed_headers)
+        reason = claim_make_headers(row, request, claim);
+    if (reason != VERIFY_OK)
+        return reason;
     bool hashed = row->body_hash && read_hash(row->body_hash, request, claim);
-    if (has_part(row, PART_FORM) && !hashed)
+    if (scheme_has_part(row, PART_FORM) && !hashed)
         return make_form(request->body, claim);
     return VERIFY_OK;
 }

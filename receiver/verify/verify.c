@@ -23,16 +23,16 @@ static struct verify_result run(
         const struct scheme *row, const struct source *source, const struct verify_request *request)
 {
     switch (row->kind) {
-    case SCHEME_BEARER:
-        return app_verify(source, request);
-    case SCHEME_CODE:
-        if (row->verify)
-            return row->verify(row, source, request);
-        break;
     case SCHEME_HMAC:
         return engine_verify(row, source, request);
     case SCHEME_TOKEN:
+        return token_verify(row, source, request);
+    case SCHEME_BEARER:
+        return app_verify(source, request);
+    case SCHEME_CODE:
+        return row->verify(row, source, request);
     case SCHEME_NONE:
+        return (struct verify_result){.reason = VERIFY_OK, .secret_index = -1};
     case SCHEME_CUSTOM: // became a row of the others
         break;
     }
@@ -42,6 +42,8 @@ static struct verify_result run(
 // Something to verify with. A source whose secrets all ended does not fall back to another kind.
 static bool has_key(const struct scheme *row, const struct source *source, int64_t now_s)
 {
+    if (row->kind == SCHEME_NONE)
+        return true;
     return secret_first_live(source, now_s) || (row->published && source->n_secrets == 0);
 }
 
@@ -54,39 +56,41 @@ bool scheme_has_key(const struct source *source, int64_t now_s)
 struct verify_result verify_request(
         const struct source *source, const struct verify_request *request)
 {
-    const struct scheme *row = scheme_row(source->scheme);
-    struct scheme made;
-    if (row && row->kind == SCHEME_CUSTOM)
-        row = custom_row(source, &made) ? &made : NULL;
+    struct scheme room;
+    const struct scheme *row = scheme_row_of(source, &room);
     if (!row || !has_key(row, source, request->now_s))
         return (struct verify_result){.reason = VERIFY_NO_SECRET, .secret_index = -1};
     row = scheme_spoken(row, request);
     struct verify_result result = run(row, source, request);
-    if (result.reason == VERIFY_OK) {
-        if (row->id_header)
-            result.id = told_by(request, row->id_header);
-        if (row->type_header)
-            result.type = told_by(request, row->type_header);
-    }
+    if (result.reason != VERIFY_OK)
+        return result;
+    if (row->id_header)
+        result.id = told_by(request, row->id_header);
+    if (row->type_header)
+        result.type = told_by(request, row->type_header);
+    if (row->type_fixed)
+        result.type = slice_of(row->type_fixed);
     return result;
 }
 
 bool verify_sign(const struct source *source, struct slice body, struct slice event_id,
         int64_t now_s, struct text *out, struct err *err)
 {
-    const struct scheme *row = scheme_row(source->scheme);
-    struct scheme made;
-    if (row && row->kind == SCHEME_CUSTOM)
-        row = custom_row(source, &made) ? &made : NULL;
-    if (!row)
-        return err_set(err, ERR_INPUT, "scheme \"%s\" of source \"%s\" does not run yet",
-                source->scheme, source->name);
+    struct scheme room;
+    const struct scheme *row = scheme_row_of(source, &room);
+    if (!row || row->kind == SCHEME_CODE)
+        return err_set(err, ERR_INPUT, "scheme \"%s\" of source \"%s\" %s", source->scheme,
+                source->name, row ? "is not signed here" : "does not run yet");
+    if (row->kind == SCHEME_NONE)
+        return true;
     const struct secret *secret = secret_first_live(source, now_s);
     if (!secret)
         return err_set(
                 err, ERR_NOTFOUND, "source \"%s\" has no live secret to sign with", source->name);
     if (row->kind == SCHEME_BEARER)
         return app_sign(secret, event_id, out, err);
-    struct verify_request request = {.body = body, .now_s = now_s};
-    return engine_sign(row, secret, &request, event_id, out, err);
+    if (row->kind == SCHEME_TOKEN)
+        return token_sign(row, secret, event_id, out, err);
+    struct verify_request request = {.method = SLICE("POST"), .body = body, .now_s = now_s};
+    return engine_sign(row, source, &request, event_id, out, err);
 }

@@ -76,13 +76,15 @@ const char *scheme_at(size_t i); // all that are known, NULL past the last; for 
 // outlive it.
 int64_t scheme_horizon_s(const char *name);
 bool scheme_is_app(const struct scheme *scheme);
-enum policy_keys scheme_keys(const char *name); // for the policy checker
+bool scheme_is_unverified(const struct scheme *scheme); // takes requests from anybody
+enum policy_keys scheme_keys(const char *name);         // for the policy checker
 bool scheme_signs_url(const char *name); // its sources need public_url; for the policy checker
-// The event's id stands in a header that is not signed: the signed bytes must be told apart too.
+// The event's id is not signed: the signed bytes must be told apart too.
 bool scheme_id_unsigned(const struct scheme *scheme);
 // Header names, NULL when the scheme has them in the body.
 const char *scheme_id_header(const struct scheme *scheme);
 const char *scheme_type_header(const struct scheme *scheme);
+bool scheme_type_told(const struct scheme *scheme); // verify_result.type begins the type
 const char *scheme_id_pointer(
         const struct scheme *scheme, const struct source *source); // e.g. "/id"
 // Further pointers of the id, joined to the first with ':'; ends with NULL, may be empty.
@@ -91,6 +93,8 @@ bool scheme_id_digest(const struct scheme *scheme); // the id ends with a digest
 // Where the events of one request stand (scheme.h says the pattern's form); ends with NULL, empty =
 // the body is one event.
 const char *const *scheme_batch(const struct scheme *scheme);
+// Pointers to what changes between tries of one event (of a batch: in the member); ends with NULL.
+const char *const *scheme_volatiles(const struct scheme *scheme);
 // Of a compressed body what it stands for is signed, and not the bytes as they were sent.
 bool scheme_signs_inflated(const struct scheme *scheme, const struct source *source);
 // How the provider wants to be answered.
@@ -99,6 +103,8 @@ enum scheme_refusal scheme_refusal(const struct scheme *scheme);
 enum scheme_handshake scheme_handshake(const struct scheme *scheme);
 const char *scheme_type_pointer(
         const struct scheme *scheme, const struct source *source); // e.g. "/type"
+const char *scheme_type_more(const struct scheme *scheme); // then "." and what is here, or NULL
+bool scheme_type_of_batch(const struct scheme *scheme);    // it is the name of the member's array
 const char *scheme_time_pointer(const struct scheme *scheme, const struct source *source);
 // JSON pointers that make the scope (account, mode), e.g. stripe: /account, /livemode. Ends with
 // NULL.

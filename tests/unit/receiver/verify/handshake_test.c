@@ -165,7 +165,7 @@ static void sign(const struct source *source, struct verify_request *request,
     if (!verify_sign(source, request->body, SLICE("e"), NOW, lines, &err))
         fail_msg("%s", err.msg);
     struct slice rest = text_slice(lines);
-    while (rest.len) {
+    while (rest.ptr && rest.len) {
         const unsigned char *colon = memmem(rest.ptr, rest.len, ": ", 2);
         const unsigned char *end = memmem(rest.ptr, rest.len, "\r\n", 2);
         headers[request->n_headers++] = (struct verify_header){

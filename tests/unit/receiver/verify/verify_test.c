@@ -181,39 +181,6 @@ static void never_runs_a_grammar_that_leaves_the_body_or_the_time_unsigned(void 
     }
 }
 
-static void knows_every_scheme_of_the_catalogue_and_which_run(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *name;
-        bool known, active;
-        int64_t horizon_s;
-    } cases[] = {
-            {"stripe", true, true, 3 * DAY},
-            {"custom", true, true, 0},
-            {"app", true, true, 0},
-            {"adyen", true, false, 30 * DAY},
-            {"wise", true, false, 14 * DAY},
-            {"easypost", true, false, 0},
-            {"twilio", true, true, 0},
-            {"github", true, true, 3 * DAY},
-            {"Stripe", false, false, 0},
-            {"", false, false, 0},
-            {NULL, false, false, 0},
-    };
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        bool active = false;
-        assert_row(scheme_known(cases[i].name, &active) == cases[i].known, cases[i].name);
-        assert_row(active == cases[i].active, cases[i].name);
-        assert_row(scheme_horizon_s(cases[i].name) == cases[i].horizon_s, cases[i].name);
-    }
-    size_t n = 0;
-    while (scheme_at(n))
-        assert_true(scheme_known(scheme_at(n++), NULL));
-    assert_true(n > 50);
-    assert_true(scheme_sound(scheme_row("stripe")));
-}
-
 static void says_where_the_event_stands_in_the_body(void **state)
 {
     (void)state;
@@ -392,7 +359,6 @@ int main(void)
             cmocka_unit_test(reports_the_first_of_two_equal_secrets),
             cmocka_unit_test(verifies_what_it_signs_by_the_policys_own_grammar),
             cmocka_unit_test(never_runs_a_grammar_that_leaves_the_body_or_the_time_unsigned),
-            cmocka_unit_test(knows_every_scheme_of_the_catalogue_and_which_run),
             cmocka_unit_test(says_where_the_event_stands_in_the_body),
             cmocka_unit_test(says_why_it_can_not_sign),
             cmocka_unit_test(decodes_digests_strictly),
