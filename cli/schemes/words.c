@@ -13,7 +13,10 @@ const char *scheme_algorithm_words(enum scheme_algorithm algorithm)
 {
     static const char *const words[] = {[HMAC_SHA1] = "HMAC-SHA1",
             [HMAC_SHA256] = "HMAC-SHA256",
-            [HMAC_SHA512] = "HMAC-SHA512"};
+            [HMAC_SHA512] = "HMAC-SHA512",
+            [SIGN_ED25519] = "ed25519",
+            [SIGN_ECDSA_P256] = "ECDSA on P-256 over SHA-256",
+            [SIGN_RSA_SHA256] = "RSA over SHA-256"};
     return word_of(words, ARRAY_LEN(words), (size_t)algorithm);
 }
 
@@ -30,7 +33,10 @@ const char *scheme_key_words(enum scheme_key key)
     static const char *const words[] = {[SECRET_VERBATIM] = "the secret as it stands",
             [SECRET_WHSEC] = "base64 behind an optional whsec_",
             [SECRET_HEX] = "hex",
-            [SECRET_BASE64] = "base64"};
+            [SECRET_BASE64] = "base64",
+            [SECRET_SHA1] = "the SHA-1 of the secret",
+            [SECRET_NFKD] = "the secret in Unicode's form NFKD",
+            [SECRET_PEM] = "PEM, or base64 of its DER form"};
     return word_of(words, ARRAY_LEN(words), (size_t)key);
 }
 
@@ -74,6 +80,27 @@ static bool is_row_of_engine(const struct scheme *row)
 
 // --- Where the signature is, and over what
 
+// Where the signature or token stands.
+static void write_place(const struct scheme *row, struct text *out)
+{
+    static const char *const tokens[] = {[TOKEN_HEADER] = "token in header ",
+            [TOKEN_QUERY] = "token in the URL's query, parameter ",
+            [TOKEN_BASIC] = "user:password in header ",
+            [TOKEN_MEMBER] = "token at "};
+    bool field = row->kind == SCHEME_HMAC && row->from == SIGNATURE_FIELD;
+    if (row->kind == SCHEME_TOKEN)
+        text_str(out, word_of(tokens, ARRAY_LEN(tokens), (size_t)row->token));
+    if (field)
+        text_str(out, row->form ? "the form's " : "the body's ");
+    text_str(out, field && row->form ? row->header + 1 : row->header);
+    if (row->kind == SCHEME_HMAC && row->from == SIGNATURE_NUMBERED)
+        text_str(out, "1, -2 and on");
+    if (row->header_second)
+        text_fmt(out, " and %s", row->header_second);
+    if (row->each || (row->kind == SCHEME_TOKEN && row->token == TOKEN_MEMBER))
+        text_str(out, " of each event, and all count");
+}
+
 static void write_signature(const char *name, const struct scheme *row, struct text *out)
 {
     (void)name;
@@ -87,9 +114,12 @@ static void write_signature(const char *name, const struct scheme *row, struct t
         text_str(out, "read by code of its own");
     if (!row->header)
         return;
-    text_str(out, row->header);
-    if (row->keys[0]) {
+    write_place(row, out);
+    if (row->time.from == TIME_FIRST)
+        text_fmt(out, ": items parted by \"%s\", the first is the time", row->item_sep);
+    if (row->kv_sep) {
         text_fmt(out, ": items parted by \"%s\", those named ", row->item_sep ? row->item_sep : "");
+        text_str(out, row->keys[0] ? "" : "anything");
         write_list(row->keys, " or ", out);
         text_fmt(out, " before \"%s\"", row->kv_sep ? row->kv_sep : "");
     }
@@ -113,13 +143,21 @@ static void write_literal(struct slice literal, struct text *out)
 
 static void write_part(const struct scheme_part *part, struct text *out)
 {
+    const char *text = (const char *)part->literal.ptr;
     static const char *const words[] = {[PART_TIMESTAMP] = "time",
             [PART_BODY] = "body",
             [PART_ID] = "id",
             [PART_URL] = "public_url with the request's query",
-            [PART_FORM] = "the form's pairs, sorted"};
+            [PART_FORM] = "the form's pairs, sorted",
+            [PART_METHOD] = "method",
+            [PART_PATH] = "path and query",
+            [PART_SIGNED_HEADERS] = "the headers it lists"};
     if (part->kind == PART_LITERAL)
         write_literal(part->literal, out);
+    else if (part->kind == PART_FIELD)
+        text_fmt(out, "%.*s", (int)part->literal.len, text);
+    else if (part->kind == PART_HEADER)
+        text_fmt(out, "header %.*s", (int)part->literal.len, text);
     else
         text_str(out, word_of(words, ARRAY_LEN(words), (size_t)part->kind));
 }
@@ -146,6 +184,8 @@ static void write_algorithm(const char *name, const struct scheme *row, struct t
             scheme_encoding_words(row->encoding));
     if (row->ed25519)
         text_fmt(out, "; %s is ed25519", row->ed25519);
+    if (row->settings)
+        text_fmt(out, "; or what %s says", row->settings);
 }
 
 static void write_key(const char *name, const struct scheme *row, struct text *out)
@@ -153,6 +193,8 @@ static void write_key(const char *name, const struct scheme *row, struct text *o
     (void)name;
     if (row->kind == SCHEME_CODE || row->kind == SCHEME_NONE)
         return;
+    if (row->kind == SCHEME_HMAC && row->algorithm >= ALGORITHM_PUBLIC)
+        text_str(out, "the provider's public key: ");
     text_str(out, scheme_key_words(row->key));
     if (row->ed25519)
         text_str(out, "; a public key behind whpk_");
@@ -160,7 +202,10 @@ static void write_key(const char *name, const struct scheme *row, struct text *o
 
 static void write_time(const char *name, const struct scheme *row, struct text *out)
 {
-    static const char *const places[] = {[TIME_ITEM] = "item", [TIME_HEADER] = "header"};
+    static const char *const places[] = {[TIME_ITEM] = "item",
+            [TIME_FIRST] = "the first item",
+            [TIME_HEADER] = "header",
+            [TIME_FIELD] = "the body's"};
     (void)name;
     if (!is_row_of_engine(row))
         return;
@@ -168,8 +213,12 @@ static void write_time(const char *name, const struct scheme *row, struct text *
         text_str(out, "none is signed");
         return;
     }
-    text_fmt(out, "%s %s, %s; at most ", word_of(places, ARRAY_LEN(places), (size_t)row->time.from),
-            row->time.name ? row->time.name : "", row->time.milliseconds ? "ms" : "s");
+    text_fmt(out, "%s%s%s, %s; at most ",
+            word_of(places, ARRAY_LEN(places), (size_t)row->time.from), row->time.name ? " " : "",
+            row->time.name ? row->time.name : "",
+            row->iso_time            ? "RFC 3339"
+            : row->time.milliseconds ? "ms"
+                                     : "s");
     write_duration(row->time.past_s, out);
     text_str(out, " old and ");
     write_duration(row->time.future_s, out);
@@ -205,6 +254,12 @@ static void write_type(const char *name, const struct scheme *row, struct text *
         text_fmt(out, "header %s", row->type_header);
     if (row->type)
         text_fmt(out, "%s%s", row->type_header ? ", and where there is one " : "", row->type);
+    if (row->type_more)
+        text_fmt(out, " . %s", row->type_more);
+    if (row->type_fixed)
+        text_fmt(out, "always %s", row->type_fixed);
+    if (row->type_of_batch)
+        text_str(out, "the name of the array it stands in");
 }
 
 static void write_scope(const char *name, const struct scheme *row, struct text *out)
