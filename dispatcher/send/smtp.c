@@ -132,6 +132,12 @@ static bool enhanced_begins(const struct smtp_reply *reply, const char *rest)
     return reply->enhanced[0] && strncmp(reply->enhanced + 1, rest, strlen(rest)) == 0;
 }
 
+// x.7.20 to x.7.29 (RFC 7372 and later): SPF, DKIM or our host's name in DNS did not pass.
+static bool is_about_authentication(const struct smtp_reply *reply)
+{
+    return enhanced_begins(reply, ".7.2") && strlen(reply->enhanced) == strlen("5.7.26");
+}
+
 // Does the refusal speak of us, not of this mail? Sign-in demanded or failed, the service going
 // down, its own resources short.
 static bool is_about_provider(const struct smtp_reply *reply, enum smtp_phase phase)
@@ -154,7 +160,7 @@ static bool is_about_provider(const struct smtp_reply *reply, enum smtp_phase ph
     if (reply->code < 500 && (enhanced_begins(reply, ".3.") || enhanced_begins(reply, ".4.")))
         return true;
     // The sender is the same for all our mail.
-    return phase == SMTP_MAIL;
+    return phase == SMTP_MAIL || is_about_authentication(reply);
 }
 
 static bool is_too_big(const struct smtp_reply *reply)
