@@ -50,13 +50,13 @@ class Rows:
         self.types = dict(self.cluster.query("SELECT name, id FROM pawl.names WHERE kind = 3"))
         self.policy = self.cluster.value("SELECT max(version) FROM pawl.policy_versions")
 
-    def add(self, kind, email, order=None, expires=None, retry="10 minutes", lane=LANE, locale=None, due=True):
-        """One delivery, due now (or not due at all); returns its notification's id."""
+    def add(self, kind, email, order=None, expires=None, retry="10 minutes", lane=LANE, locale=None, due=True, note="<b>&"):
+        """One delivery, due now (or not due at all); returns its notification's id. note: {{note}} within {{#data}}."""
         order = order or uuid.uuid4().hex[:8]
         nid = str(uuid.uuid4())
         contact = {"email": email, **({"locale": locale} if locale else {})}
         data = json.dumps({"order": {"id": order, "state": "s1"}, "event": {"id": "e", "type": "t", "source": "shop"},
-                           "contact": contact, "data": {"note": "<b>&"}})
+                           "contact": contact, "data": {"note": note}})
         self.cluster.query(
             "INSERT INTO pawl.notifications VALUES (1, %s, %s, 1, %s, 1, %s, %s, 'e', '', %s, now());"
             "INSERT INTO pawl.deliveries(bucket, channel, notification_id, delivery_order, lane, address, created_at, updated_at,"
