@@ -1,0 +1,207 @@
+// Forgeries of the schemes that verify with published keys: each is derived from an original that
+// is accepted in the same breath.
+#include "tests/unit/receiver/verify/keyed_kit.h"
+
+#include "common/keys.h"
+#include <openssl/evp.h>
+
+#define JWKS_URL "https://keys.example.com/jwks"
+#define SENT_AT "2026-11-29T14:11:12Z" // KIT_NOW
+
+static EVP_PKEY *rsa, *p256, *other_p256;
+static char jwks[] = JWKS_URL;
+
+static int make_keys(void **state)
+{
+    (void)state;
+    rsa = kit_rsa();
+    p256 = kit_p256();
+    other_p256 = kit_p256();
+    return rsa && p256 && other_p256 ? 0 : -1;
+}
+
+static int drop_keys(void **state)
+{
+    (void)state;
+    pubkey_drop(&rsa);
+    pubkey_drop(&p256);
+    pubkey_drop(&other_p256);
+    return 0;
+}
+
+// A token of these parts; signed by key, or by the text of a secret with HMAC, or not at all.
+static void make_token(const char *header, const char *claims, EVP_PKEY *key, struct text *out)
+{
+    text_reset(out);
+    kit_base64url(slice_of(header), out);
+    text_char(out, '.');
+    kit_base64url(slice_of(claims), out);
+    AUTO_TEXT struct text signed_part = {.max = 4096};
+    text_add(&signed_part, text_slice(out));
+    text_char(out, '.');
+    if (key)
+        kit_sign(key, "SHA256", text_slice(&signed_part), out);
+}
+
+#define ES256 "{\"alg\":\"ES256\",\"kid\":\"k1\",\"typ\":\"JWT\"}"
+#define PLAID_BODY "{\n  \"item_id\": \"it1\",\n  \"webhook_type\": \"T\"\n}"
+
+static void claims_of(const char *body, const char *more, struct text *out)
+{
+    unsigned char digest[32];
+    sha256_of(slice_of(body), digest);
+    text_reset(out);
+    text_str(out, "{\"request_body_sha256\":\"");
+    for (size_t i = 0; i < sizeof digest; i++)
+        text_fmt(out, "%02x", digest[i]);
+    text_fmt(out, "\",%s}", more);
+}
+
+static void plaid_init(struct scene *scene, struct text *claims)
+{
+    scene_init(scene, "plaid", KEY_JWKS, p256);
+    scene->ring.rows[0].url = JWKS_URL;
+    scene->source.jwks = jwks;
+    scene->names[0] = "Plaid-Verification";
+    scene->n_headers = 1;
+    set_text(&scene->body, PLAID_BODY);
+    claims_of(PLAID_BODY, "\"iat\":1795961472", claims);
+    make_token(ES256, text_cstr(claims), p256, &scene->values[0]);
+    accept_original(scene);
+}
+
+static void refuse_token(
+        struct scene *scene, const char *header, const char *claims, EVP_PKEY *key, const char *how)
+{
+    AUTO_TEXT struct text made = {.max = 8192};
+    make_token(header, claims, key, &made);
+    refuse_text(scene, &scene->values[0], text_cstr(&made), how);
+}
+
+static void refuses_forged_tokens(void **state)
+{
+    (void)state;
+    struct scene scene;
+    AUTO_TEXT struct text claims = {.max = 4096}, made = {.max = 4096};
+    plaid_init(&scene, &claims);
+    refuse_flips(&scene, &scene.values[0], FORGED_MIN, "a bit of the token");
+    refuse_flips(&scene, &scene.body, 100, "a bit of the body");
+    static const char *const headers[] = {"{\"alg\":\"none\",\"kid\":\"k1\"}",
+            "{\"alg\":\"None\",\"kid\":\"k1\"}", "{\"alg\":\"HS256\",\"kid\":\"k1\"}",
+            "{\"alg\":\"RS256\",\"kid\":\"k1\"}", "{\"alg\":\"ES384\",\"kid\":\"k1\"}",
+            "{\"alg\":\"es256\",\"kid\":\"k1\"}", "{\"kid\":\"k1\"}",
+            "{\"alg\":[\"ES256\"],\"kid\":\"k1\"}",
+            "{\"alg\":\"ES256\",\"alg\":\"none\",\"kid\":\"k1\"}", "{\"alg\":\"ES256\"}",
+            "{\"alg\":\"ES256\",\"kid\":\"k2\"}", "{\"alg\":\"ES256\",\"kid\":\"../k1\"}",
+            "{\"alg\":\"ES256\",\"kid\":1}",
+            "{\"alg\":\"ES256\",\"kid\":\"k1\",\"crit\":[\"exp\"]}",
+            "{\"alg\":\"ES256\",\"kid\":\"k1\",\"b64\":false}", "[]", "", "{"};
+    for (size_t i = 0; i < ARRAY_LEN(headers); i++)
+        refuse_token(&scene, headers[i], text_cstr(&claims), p256, headers[i]);
+    refuse_token(
+            &scene, "{\"alg\":\"none\",\"kid\":\"k1\"}", text_cstr(&claims), NULL, "no signature");
+    refuse_token(&scene, ES256, text_cstr(&claims), NULL, "an empty signature");
+    refuse_token(&scene, ES256, text_cstr(&claims), other_p256, "another key");
+    refuse_token(&scene, ES256, text_cstr(&claims), rsa, "a key of another kind");
+    static const char *const more[] = {"\"iat\":1795961171", "\"iat\":1795961533",
+            "\"iat\":\"1795961472\"", "\"iat\":1795961472,\"iat\":1795961472", "\"iat\":-1",
+            "\"iat\":1e99", "\"exp\":1795961999", "\"iat\":1795961472,\"exp\":1795961472",
+            "\"iat\":1795961472,\"nbf\":1795961533", "\"x\":1"};
+    for (size_t i = 0; i < ARRAY_LEN(more); i++) {
+        claims_of(PLAID_BODY, more[i], &made);
+        refuse_token(&scene, ES256, text_cstr(&made), p256, more[i]);
+    }
+    claims_of("another body", "\"iat\":1795961472", &made);
+    refuse_token(&scene, ES256, text_cstr(&made), p256, "the digest of another body");
+    refuse_token(&scene, ES256, "{\"iat\":1795961472}", p256, "no digest");
+    refuse_token(&scene, ES256, "{\"iat\":1795961472,\"request_body_sha256\":\"\"}", p256,
+            "an empty digest");
+    AUTO_TEXT struct text longer = {.max = 8192};
+    text_fmt(&longer, "%s.x", text_cstr(&scene.values[0]));
+    refuse_text(&scene, &scene.values[0], text_cstr(&longer), "a fourth part");
+    text_reset(&longer);
+    text_fmt(&longer, "%s=", text_cstr(&scene.values[0]));
+    refuse_text(&scene, &scene.values[0], text_cstr(&longer), "padding");
+    assert_in_range(scene.n, FORGED_MIN, 1000);
+    scene_fini(&scene);
+}
+
+static void refuses_forged_requests_of_shipengine(void **state)
+{
+    (void)state;
+    struct scene scene;
+    scene_init(&scene, "shipengine", KEY_JWKS, rsa);
+    scene.ring.rows[0].url = JWKS_URL;
+    scene.source.jwks = jwks;
+    static const char *const names[] = {"x-shipengine-rsa-sha256-signature",
+            "x-shipengine-rsa-sha256-key-id", "x-shipengine-timestamp"};
+    memcpy(scene.names, names, sizeof names);
+    scene.n_headers = ARRAY_LEN(names);
+    set_text(&scene.body, "{\"resource_url\":\"https://api.shipengine.com/v1/"
+                          "x\",\"resource_type\":\"API_TRACK\"}");
+    AUTO_TEXT struct text made = {.max = 4096};
+    text_fmt(&made, SENT_AT ".%s", text_cstr(&scene.body));
+    kit_sign(rsa, "SHA256", text_slice(&made), &scene.values[0]);
+    set_text(&scene.values[1], "k1");
+    set_text(&scene.values[2], SENT_AT);
+    accept_original(&scene);
+    refuse_flips(&scene, &scene.body, 200, "a bit of the body");
+    refuse_flips(&scene, &scene.values[0], 150, "a bit of the signature");
+    refuse_flips(&scene, &scene.values[1], 16, "a bit of the key's name");
+    refuse_flips(&scene, &scene.values[2], 160, "a bit of the time");
+    assert_int_equal(kit_run(&scene, KIT_NOW + 301).reason, VERIFY_TOO_OLD);
+    assert_int_equal(kit_run(&scene, KIT_NOW - 301).reason, VERIFY_TOO_NEW);
+    assert_in_range(scene.n, FORGED_MIN, 1000);
+    scene_fini(&scene);
+}
+
+static void a_key_that_can_t_be_had_is_no_refusal(void **state)
+{
+    (void)state;
+    static const struct {
+        enum key_answer answer;
+        enum verify_reason want;
+    } rows[] = {{KEY_PENDING, VERIFY_KEY_PENDING}, {KEY_UNAVAILABLE, VERIFY_KEY_UNAVAILABLE},
+            {KEY_REFUSED, VERIFY_BAD_CERT}, {KEY_UNKNOWN, VERIFY_UNKNOWN_KEY}};
+    struct scene scene;
+    AUTO_TEXT struct text claims = {.max = 4096};
+    plaid_init(&scene, &claims);
+    scene.ring.rows[0].key = NULL;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        scene.ring.rows[0].answer = rows[i].answer;
+        assert_int_equal(kit_run(&scene, KIT_NOW).reason, rows[i].want);
+    }
+    scene_fini(&scene);
+}
+
+static void keys_in_secrets_are_used_alone_and_only_while_they_live(void **state)
+{
+    (void)state;
+    struct scene scene;
+    AUTO_TEXT struct text claims = {.max = 4096}, pem = {.max = 4096}, other = {.max = 4096};
+    plaid_init(&scene, &claims);
+    kit_pem(p256, &pem);
+    kit_pem(other_p256, &other);
+    size_t asked = scene.ring.asked;
+    scene.source.secrets = &scene.secret;
+    scene.source.n_secrets = 1;
+    scene.secret = (struct secret){.value = text_slice(&pem)};
+    assert_int_equal(kit_run(&scene, KIT_NOW).secret_index, 0);
+    scene.secret.value = text_slice(&other);
+    assert_int_equal(kit_run(&scene, KIT_NOW).reason, VERIFY_NO_MATCH);
+    scene.secret = (struct secret){.value = text_slice(&pem), .until = KIT_NOW};
+    assert_int_equal(kit_run(&scene, KIT_NOW).reason, VERIFY_NO_SECRET);
+    assert_int_equal(scene.ring.asked, asked); // nothing was fetched
+    scene_fini(&scene);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+            cmocka_unit_test(refuses_forged_tokens),
+            cmocka_unit_test(refuses_forged_requests_of_shipengine),
+            cmocka_unit_test(a_key_that_can_t_be_had_is_no_refusal),
+            cmocka_unit_test(keys_in_secrets_are_used_alone_and_only_while_they_live),
+    };
+    return cmocka_run_group_tests(tests, make_keys, drop_keys);
+}
