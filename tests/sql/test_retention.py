@@ -8,7 +8,8 @@ from retention_rig import *  # noqa: E402,F403 pylint: disable=wrong-import-posi
 
 RINGS = {  # table: its time, length of a slot in days, keep in days
     "bodies": ("received_at", 2, 14), "contents": ("at", 2, 14), "repeats": ("at", 8, 45), "moves": ("at", 8, 45), "attempts": ("at", 8, 45), "rejected": ("at", 1, 7)}
-OTHER = {"integer": "1", "bigint": "1", "text": "'x'", "uuid": "gen_random_uuid()", "bytea": "'x'", "boolean": "false", "interval": "'1s'"}
+OTHER = {"integer": "1", "bigint": "1", "text": "'x'", "uuid": "gen_random_uuid()", "bytea": "'x'", "boolean": "false", "interval": "'1s'",
+         "timestamp with time zone": "now()"}
 
 
 def columns(cluster, table):
