@@ -4,13 +4,28 @@
 #include "receiver/accept/read_more.h"
 #include "receiver/accept/read_parts.h"
 
-// Of the bytes as they came: the body's, or the member's.
-static void fingerprint(struct slice bytes, const struct source *source, struct event *event)
+enum { IGNORED_MAX = 64 };
+
+// What changes between tries, by the scheme and by the policy.
+static size_t ignored(const struct reading *reading, const char *pointers[IGNORED_MAX])
 {
+    const char *const *volatiles = reading->pointers->volatiles;
+    const struct source *source = reading->source;
+    size_t n = 0;
+    for (; volatiles && volatiles[n] && n < IGNORED_MAX; n++)
+        pointers[n] = volatiles[n];
+    for (size_t i = 0; source && i < source->n_fingerprint_ignore && n < IGNORED_MAX; i++)
+        pointers[n++] = source->fingerprint_ignore[i];
+    return n;
+}
+
+// Of the bytes as they came: the body's, or the member's.
+static void fingerprint(struct slice bytes, const struct reading *reading, struct event *event)
+{
+    const char *pointers[IGNORED_MAX];
     AUTO_TEXT struct text kept = {.max = bytes.len};
-    if (source && source->n_fingerprint_ignore &&
-            json_without(bytes, (const char *const *)source->fingerprint_ignore,
-                    source->n_fingerprint_ignore, &kept, NULL))
+    size_t n = reading ? ignored(reading, pointers) : 0;
+    if (n && json_without(bytes, pointers, n, &kept, NULL))
         bytes = text_slice(&kept);
     sha256_of(bytes, event->fingerprint);
 }
@@ -77,7 +92,7 @@ static void complete(const struct reading *reading, struct event *event)
 static void read_one(const struct reading *reading, struct slice raw, struct event *event)
 {
     *event = (struct event){.to = -1};
-    fingerprint(raw, reading->source, event);
+    fingerprint(raw, reading, event);
     event->parked_reason = read_event(reading, event);
     note_signed(reading, event);
     complete(reading, event);
@@ -110,7 +125,8 @@ static void read_each(
     reading.member = true;
     for (size_t i = 0; i < members->n; i++) {
         reading.place = i;
-        reading.body = members->rows[i].raw;
+        reading.body = members->rows[i].token.raw;
+        reading.array = members->rows[i].array;
         read_one(&reading, reading.body, &events[i]);
     }
 }

@@ -7,14 +7,20 @@
 struct read_pointers {
     const char *id;
     const char *const *id_more; // further parts of the id; ends with NULL; may be NULL
-    bool id_digest;             // its last part is the first 32 hex digits of the fingerprint
+    bool id_digest;             // its last part is the first 32 hex digits of the fingerprint; its
+                                // only one where id is NULL
     const char *type;
+    const char *type_more;    // where it is there: "." and this behind the type; or NULL
+    bool type_of_batch;       // the type is the name of the array that the member stands in
     const char *const *scope; // ends with NULL; may be NULL
     const char *time;         // the event's own, signed
     // Where the events of one request stand (receiver/verify/scheme.h says the form); ends with
     // NULL; NULL or empty = the body is one event. All pointers but the scope's, and those of the
     // policy, are then into the member.
     const char *const *batch;
+    // Members that the provider changes between tries, beside those of the policy's fingerprint;
+    // ends with NULL; may be NULL.
+    const char *const *volatiles;
     bool time_demanded; // by the policy: without a readable time the event is parked
     bool app;           // its sender is told; an id of its own only
     bool header_id;     // the id is the arrival's header_id; of a member with ":" and its place

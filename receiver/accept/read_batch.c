@@ -18,7 +18,7 @@ static bool add_member(struct members *members, struct json_token token)
         members->room = members->room ? 2 * members->room : 16;
         members->rows = xrealloc(members->rows, members->room * sizeof *members->rows);
     }
-    members->rows[members->n++] = token;
+    members->rows[members->n++] = (struct member){token, members->array};
     return true;
 }
 
@@ -74,11 +74,19 @@ static const char *add_array(struct json_token array, const char *rest, struct m
     return reason;
 }
 
+// The last segment: the array's name.
+static struct slice name_of(const char *pattern)
+{
+    const char *slash = strrchr(pattern, '/');
+    return slice_of(slash ? slash + 1 : pattern);
+}
+
 const char *read_members(struct slice body, const char *const *patterns, struct members *members)
 {
     bool any = false;
     for (size_t i = 0; patterns[i]; i++) {
         bool there = false;
+        members->array = name_of(patterns[i]);
         const char *reason = follow(body, patterns[i], members, &there);
         if (reason)
             return reason;

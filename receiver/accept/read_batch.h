@@ -4,11 +4,16 @@
 
 #include "common/json/scan.h"
 
-// The members of a batch in the order they stand in, pattern by pattern; slices of the body.
+// The members of a batch in the order they stand in, pattern by pattern; slices of the body, and of
+// the patterns.
 struct members {
-    struct json_token *rows;
+    struct member {
+        struct json_token token;
+        struct slice array; // the name of the one it stands in, "" = the body
+    } * rows;
     size_t n, room;
-    bool passed_over; // an element on the way had no such array
+    struct slice array; // of the pattern that is being followed
+    bool passed_over;   // an element on the way had no such array
 };
 void members_fini(struct members *members); // a zeroed one is fine
 #define AUTO_MEMBERS __attribute__((cleanup(members_fini)))

@@ -5,7 +5,7 @@
 enum { SCOPE_POINTERS_MAX = 8, DIGEST_BYTES = 16 };
 
 // The places of an event's identity; a scheme lacks some. The scope's pointers come last.
-enum { AT_TYPE, AT_TIME, AT_ID, AT_SCOPE = AT_ID + READ_ID_PARTS_MAX };
+enum { AT_TYPE, AT_TYPE_MORE, AT_TIME, AT_ID, AT_SCOPE = AT_ID + READ_ID_PARTS_MAX };
 
 static char *exact_id(struct json_token token)
 {
@@ -116,6 +116,16 @@ static const char *add_further_part(
     return reason;
 }
 
+// A provider without any id: a copy is a copy, and nothing else is.
+static const char *id_of_digest(const struct event *event, char **ret_id)
+{
+    AUTO_TEXT struct text id = {.max = EVENT_ID_MAX};
+    text_str(&id, "sha256");
+    add_digest(&id, event->fingerprint);
+    *ret_id = text_steal(&id);
+    return NULL;
+}
+
 // The first part is demanded. What further ones lack is made up for by a digest of the whole: two
 // events that lack the same are still two, and a copy is a copy.
 static const char *id_of_parts(const struct read_pointers *pointers,
@@ -147,27 +157,50 @@ static const char *read_id(
     const struct read_pointers *pointers = reading->pointers;
     if (pointers->app || pointers->header_id)
         return id_of_header(reading, &event->id);
+    if (!pointers->id && pointers->id_digest)
+        return id_of_digest(event, &event->id);
     return id_of_parts(pointers, results, event, &event->id);
 }
 
-// "pull_request.opened": what a header says, and where the scheme has it the body's own word.
-static const char *read_type(
-        const struct reading *reading, const struct json_result *result, struct event *event)
+// What the scheme knows of the type without the body's word: a header, or the array's name. NULL
+// and no reason when that is nothing.
+static const char *type_head(const struct reading *reading, char **ret_head)
 {
-    if (!reading->pointers->header_type)
-        return part_required(result, part_text, "no-type", "bad-type", &event->type);
-    AUTO_FREE char *head = NULL;
-    AUTO_FREE char *tail = NULL;
-    const char *reason = from_header(reading->arrival->header_type, "no-type", "bad-type", &head);
-    if (!reason && (result->found == JSON_DUPLICATE || !part_absent(result)))
-        reason = part_required(result, part_text, "no-type", "bad-type", &tail);
-    if (reason)
-        return reason;
-    AUTO_TEXT struct text type = {.max = EVENT_ID_MAX};
-    if (!text_fmt(&type, "%s%s%s", head, tail ? "." : "", tail ? tail : ""))
-        return "bad-type";
-    event->type = text_steal(&type);
+    if (reading->pointers->header_type)
+        return from_header(reading->arrival->header_type, "no-type", "bad-type", ret_head);
+    if (reading->pointers->type_of_batch && reading->member)
+        return from_header(reading->array, "no-type", "bad-type", ret_head);
     return NULL;
+}
+
+// Appends a word of the body where there is one.
+static const char *add_type(const struct json_result *result, struct text *type)
+{
+    AUTO_FREE char *word = NULL;
+    const char *reason = part_required(result, part_text, NULL, "bad-type", &word);
+    if (!reason && word && !text_fmt(type, "%s%s", type->len ? "." : "", word))
+        reason = "bad-type";
+    return reason;
+}
+
+// "pull_request.opened": what a header says, and where the scheme has them the body's own words.
+static const char *read_type(
+        const struct reading *reading, const struct json_result *results, struct event *event)
+{
+    AUTO_FREE char *head = NULL;
+    AUTO_TEXT struct text type = {.max = EVENT_ID_MAX};
+    const char *reason = type_head(reading, &head);
+    if (!reason && head)
+        text_str(&type, head);
+    if (!reason)
+        reason = add_type(&results[AT_TYPE], &type);
+    if (!reason && type.len)
+        reason = add_type(&results[AT_TYPE_MORE], &type);
+    if (!reason && !type.len)
+        reason = "no-type";
+    if (!reason)
+        event->type = text_steal(&type);
+    return reason;
 }
 
 // A first copy older than the keys are kept may have been forgotten: this may be its second.
@@ -191,6 +224,7 @@ static size_t identity_pointers(const struct reading *reading, const char **want
 {
     const struct read_pointers *pointers = reading->pointers;
     wanted[AT_TYPE] = pointers->type ? pointers->type : "";
+    wanted[AT_TYPE_MORE] = pointers->type_more ? pointers->type_more : "";
     wanted[AT_TIME] = pointers->time ? pointers->time : "";
     for (size_t i = AT_ID; i < AT_SCOPE; i++)
         wanted[i] = "";
@@ -224,7 +258,7 @@ const char *read_identity(const struct reading *reading, struct event *event)
     if (!readable)
         return "unreadable";
     const char *no_scope = take_scope(reading, results + AT_SCOPE, n - AT_SCOPE, &event->scope);
-    const char *no_type = read_type(reading, &results[AT_TYPE], event);
+    const char *no_type = read_type(reading, results, event);
     const char *no_time = read_time(reading, &results[AT_TIME], event);
     return no_id ? no_id : no_scope ? no_scope : no_type ? no_type : no_time;
 }

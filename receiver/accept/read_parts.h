@@ -13,7 +13,8 @@ struct reading {
     struct slice body; // JSON
     bool member;       // of a batch, whose scope was read before: one of these is set
     const char *scope, *no_scope;
-    size_t place; // in the batch
+    size_t place;       // in the batch
+    struct slice array; // the name of its array there
 };
 
 // Which event it is: id, scope, type, time. The fingerprint is there already. What can be read is
