@@ -3,6 +3,7 @@
 #include "tests/unit/receiver/verify/keyed_kit.h"
 
 #include "common/keys.h"
+#include "receiver/verify/sns.h"
 #include <openssl/evp.h>
 #include <stdio.h>
 #include <zlib.h>
@@ -197,6 +198,65 @@ static void a_transmission_of_paypal_counts_once_and_for_three_days(void **state
     scene_fini(&scene);
 }
 
+// The key of such a URL is not even asked for: asking is what does the harm.
+static void asks_for_no_key_outside_the_rule_or_of_another_topic(void **state)
+{
+    (void)state;
+    static const char *const urls[] = {"https://evil.example/x.pem",
+            "http://sns.us-east-1.amazonaws.com/x.pem",
+            "https://u@sns.us-east-1.amazonaws.com/x.pem", PAYPAL_URL};
+    struct scene scene;
+    scene_init(&scene, "aws-sns", KEY_CERTIFICATE, rsa);
+    scene.source.topics = topics;
+    for (size_t i = 0; i < ARRAY_LEN(urls); i++) {
+        scene.source.n_topics = 1;
+        scene.ring.rows[0].url = urls[i];
+        sign_sns(&scene, "2", urls[i], rsa);
+        assert_row(kit_run(&scene, KIT_NOW).reason == VERIFY_CERT_URL, urls[i]);
+        scene.source.n_topics = 0;
+        assert_row(kit_run(&scene, KIT_NOW).reason == VERIFY_TOPIC, urls[i]);
+    }
+    assert_int_equal(scene.ring.asked, 0);
+    scene_fini(&scene);
+    paypal_init(&scene);
+    size_t asked = scene.ring.asked;
+    set_text(&scene.values[2], SNS_URL);
+    scene.ring.rows[0].url = SNS_URL;
+    assert_int_equal(kit_run(&scene, KIT_NOW).reason, VERIFY_CERT_URL);
+    assert_int_equal(scene.ring.asked, asked);
+    scene_fini(&scene);
+}
+
+// https://docs.aws.amazon.com/sns/latest/api/API_ConfirmSubscription.html
+static void builds_the_url_that_confirms_from_topic_and_token_alone(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *topic, *token, *want; // NULL: none can be built
+    } rows[] = {{TOPIC, "ab12",
+                        "https://sns.us-east-1.amazonaws.com/?Action=ConfirmSubscription&"
+                        "TopicArn=arn%3Aaws%3Asns%3Aus-east-1%3A123456789012%3Aorders&Token=ab12"},
+            {"arn:aws-cn:sns:cn-north-1:1:t", "a",
+                    "https://sns.cn-north-1.amazonaws.com.cn/?Action=ConfirmSubscription&"
+                    "TopicArn=arn%3Aaws-cn%3Asns%3Acn-north-1%3A1%3At&Token=a"},
+            {"arn:aws:sns:eu-west-1:1:t", "a&Action=x#/@",
+                    "https://sns.eu-west-1.amazonaws.com/?Action=ConfirmSubscription&"
+                    "TopicArn=arn%3Aaws%3Asns%3Aeu-west-1%3A1%3At&Token=a%26Action%3Dx%23%2F%40"},
+            {"arn:aws:sns:evil.example/:1:t", "a", NULL},
+            {"arn:aws:sns:eu-west-1@evil:1:t", "a", NULL}, {"arn:aws:sqs:eu-west-1:1:t", "a", NULL},
+            {"arn:aws:sns", "a", NULL}, {"arn:aws:sns::1:t", "a", NULL}, {TOPIC, "", NULL},
+            {TOPIC, "a\\n", NULL}};
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        AUTO_TEXT struct text body = {.max = 4096}, url = {.max = 4096};
+        text_fmt(&body, "{\"TopicArn\":\"%s\",\"Token\":\"%s\",\"SubscribeURL\":\"https://evil\"}",
+                rows[i].topic, rows[i].token);
+        assert_row(
+                sns_confirm_url(text_slice(&body), &url) == (rows[i].want != NULL), rows[i].topic);
+        if (rows[i].want)
+            assert_string_equal(text_cstr(&url), rows[i].want);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -204,6 +264,8 @@ int main(void)
             cmocka_unit_test(refuses_a_message_that_is_cut_into_other_members),
             cmocka_unit_test(refuses_forged_transmissions_of_paypal),
             cmocka_unit_test(a_transmission_of_paypal_counts_once_and_for_three_days),
+            cmocka_unit_test(asks_for_no_key_outside_the_rule_or_of_another_topic),
+            cmocka_unit_test(builds_the_url_that_confirms_from_topic_and_token_alone),
     };
     return cmocka_run_group_tests(tests, make_keys, drop_keys);
 }
