@@ -8,6 +8,7 @@
 #include "receiver/http/server.h"
 #include "receiver/published.h"
 #include "receiver/quarantine.h"
+#include "receiver/uses/uses.h"
 #include "receiver/verify/scheme.h"
 #include "receiver/verify/verify.h"
 
@@ -36,6 +37,7 @@ struct plant {
     struct server *server;
     struct accept *accepts[SERVER_LANES_MAX];
     struct reject *reject;
+    struct uses *uses;
     struct published *published;
     struct joint joints[SERVER_LANES_MAX];
     int lanes;
@@ -149,6 +151,10 @@ static bool build(struct plant *plant, const int *fds, size_t n_fds, struct err 
     for (int i = 0; i < plant->lanes; i++)
         if (!start_accept(plant, i, err))
             return false;
+    const struct uses_options uses = {plant->host->database, give_policy, plant};
+    plant->uses = uses_start(&uses, err);
+    if (!plant->uses)
+        return false;
     wait_for_first_policy(plant);
     watch_published(plant);
     return server_start(plant->server, err);
@@ -181,6 +187,8 @@ void plant_drain(struct plant *plant, int64_t grace_ms)
     }
     reject_stop(plant->reject, grace_ms < LEAVE_MS ? grace_ms : LEAVE_MS);
     plant->reject = NULL;
+    uses_stop(plant->uses);
+    plant->uses = NULL;
 }
 
 void plant_free(struct plant *plant)

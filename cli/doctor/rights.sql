@@ -6,7 +6,7 @@ WITH rule AS (
     FROM (VALUES
         ('pawl_receiver', 'migrations policy_versions policy_texts names key_gen keys moves notifications orders waiting', 'SELECT', true),
         ('pawl_receiver', 'keys replay_keys bodies repeats deliveries due moves notifications orders waiting rejected', 'INSERT', true),
-        ('pawl_receiver', 'orders', 'UPDATE', true),
+        ('pawl_receiver', 'orders secret_uses', 'UPDATE', true),
         ('pawl_receiver', 'waiting', 'DELETE', true),
         ('pawl_receiver', 'contents attempts bodies', 'SELECT', false),
         ('pawl_dispatcher', 'migrations policy_versions policy_texts names notifications deliveries due claims contents', 'SELECT', true),

@@ -36,7 +36,13 @@ struct secret {
     char *note;
     struct slice value; // bytes of the file without one trailing line end; empty until
                         // secrets_load(); wiped on free
+    int64_t used_s;     // when this process last found it to match; see secret_used()
 };
+
+// Marks a secret as used at that time; any thread: the one thing of a policy that changes. False
+// when it was marked with the same second before.
+bool secret_used(const struct secret *secret, int64_t now_s);
+int64_t secret_last_used(const struct secret *secret); // 0 = not by this process
 
 // One named JSON pointer, e.g. contact.email -> /customer/email.
 struct field {

@@ -129,3 +129,17 @@ bool secrets_load(struct policy *policy, const char *dir, enum secrets_of which,
         load_channel(&loading, &policy->channels[kind]);
     return loading.ok;
 }
+
+bool secret_used(const struct secret *secret, int64_t now_s)
+{
+    int64_t *used_s = (int64_t *)(uintptr_t)&secret->used_s; // of our own memory
+    if (__atomic_load_n(used_s, __ATOMIC_RELAXED) == now_s)
+        return false;
+    __atomic_store_n(used_s, now_s, __ATOMIC_RELAXED);
+    return true;
+}
+
+int64_t secret_last_used(const struct secret *secret)
+{
+    return __atomic_load_n(&secret->used_s, __ATOMIC_RELAXED);
+}

@@ -172,6 +172,21 @@ static void keep_refused(const struct visit *visit)
         stages->refused(stages->user, &refused);
 }
 
+static void count_secret(const struct visit *visit)
+{
+    int index = visit->verdict.secret_index;
+    const struct source *source = visit->source;
+    if (index < 0 || (size_t)index >= source->n_secrets) {
+        series_inc(metric(METRIC_VERIFIED, source->name, "none", NULL));
+        return;
+    }
+    const struct secret *secret = &source->secrets[index];
+    series_inc(metric(METRIC_VERIFIED, source->name, secret->credential, NULL));
+    if (secret_used(secret, visit->received.now_s))
+        series_set(metric(METRIC_SECRET_USED, source->name, secret->credential, NULL),
+                (double)visit->received.now_s);
+}
+
 static bool check_signature(struct visit *visit)
 {
     static const enum answer_row rows[] = {[VERDICT_OK] = ROW_RECEIVED,
@@ -188,11 +203,7 @@ static bool check_signature(struct visit *visit)
         reject(visit, rows[visit->verdict.kind], visit->verdict.reason);
         return false;
     }
-    int index = visit->verdict.secret_index;
-    const char *key = index >= 0 && (size_t)index < visit->source->n_secrets
-                              ? visit->source->secrets[index].credential
-                              : "none";
-    series_inc(metric(METRIC_VERIFIED, visit->source->name, key, NULL));
+    count_secret(visit);
     return true;
 }
 

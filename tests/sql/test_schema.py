@@ -328,7 +328,7 @@ RIGHTS = {  # role: table: first letters of the verbs (s i u d t); partitions ar
     "pawl_receiver": {
         "migrations": "s", "policy_versions": "s", "policy_texts": "s", "names": "s", "key_gen": "s", "keys": "si",
         "replay_keys": "si", "bodies": "i", "repeats": "si", "deliveries": "i", "due": "i", "moves": "si", "notifications": "si",
-        "orders": "siu", "waiting": "sid", "rejected": "si"},
+        "orders": "siu", "waiting": "sid", "rejected": "si", "secret_uses": "siu"},
     "pawl_dispatcher": {
         "migrations": "s", "policy_versions": "s", "policy_texts": "s", "names": "s", "notifications": "s", "deliveries": "su",
         "due": "sid", "claims": "siud", "cap_slots": "siud", "unknown_outcomes": "sid", "contents": "si", "attempts": "si"},
