@@ -130,18 +130,26 @@ static bool fill_rule(json_t *root, const struct body_wish *wish, struct err *er
     return true;
 }
 
-// "pull_request.opened": where a header has the first word, the body has the rest.
+// "pull_request.opened": what is told beside the body is left out, and its last word may have a
+// place of its own.
 static bool fill_type(
         json_t *root, const struct scheme *scheme, const struct body_wish *wish, struct err *err)
 {
-    const char *type = wish->rule->type;
-    if (scheme_type_header(scheme)) {
+    AUTO_FREE char *type = xstrdup(wish->rule->type);
+    const char *more = scheme_type_more(scheme), *said = type;
+    if (scheme_type_told(scheme) || scheme_type_of_batch(scheme)) {
         const char *dot = strchr(type, '.');
         if (!dot)
             return true;
-        type = dot + 1;
+        said = dot + 1;
     }
-    return fill(root, scheme_type_pointer(scheme, wish->source), json_string(type), err);
+    char *last = more ? strrchr(type, '.') : NULL;
+    if (last && last > said)
+        *last++ = '\0';
+    else
+        last = NULL;
+    return fill(root, scheme_type_pointer(scheme, wish->source), json_string(said), err) &&
+           (!last || fill(root, more, json_string(last), err));
 }
 
 // Scope stands in the body itself, also where the event is a member of a batch in it.
@@ -175,7 +183,20 @@ static bool first_member(const char *pattern, struct text *out)
     return ok && text_str(out, "/0");
 }
 
-// Where the scheme's requests hold many events: this one alone, in the first array there may be.
+// The array that the event belongs into: by its type where that is the array's name.
+static const char *pattern_of(const struct scheme *scheme, const char *type)
+{
+    const char *const *patterns = scheme_batch(scheme);
+    size_t len = strcspn(type, ".");
+    for (size_t i = 0; scheme_type_of_batch(scheme) && patterns[i]; i++) {
+        const char *slash = strrchr(patterns[i], '/');
+        if (slash && strlen(slash + 1) == len && strncmp(slash + 1, type, len) == 0)
+            return patterns[i];
+    }
+    return patterns[0];
+}
+
+// Where the scheme's requests hold many events: this one alone, in an array of its own.
 static bool add_member(json_t **root, const char *pattern, json_t *member, struct err *err)
 {
     AUTO_TEXT struct text at = {.max = 1024};
@@ -214,15 +235,15 @@ bool body_build(const struct body_wish *wish, struct text *out, struct err *err)
 {
     AUTO_JSON json_t *root = json_object();
     const struct scheme *scheme = scheme_of(wish->source);
-    const char *const *batch = scheme ? scheme_batch(scheme) : NULL;
-    AUTO_JSON json_t *event = batch && *batch ? json_object() : json_incref(root);
+    const char *batch = scheme ? pattern_of(scheme, wish->rule->type) : NULL;
+    AUTO_JSON json_t *event = batch ? json_object() : json_incref(root);
     if ((scheme && !fill_scope(root, scheme, err)) || !fill_scheme(event, wish, err) ||
             !fill_rule(event, wish, err) || !fill_parts(event, scheme, err))
         return false;
     for (size_t i = 0; i < wish->n_sets; i++)
         if (!set_one(event, wish->sets[i], err))
             return false;
-    if (event != root && !add_member(&root, *batch, event, err))
+    if (event != root && !add_member(&root, batch, event, err))
         return false;
     AUTO_FREE char *dump = json_dumps(root, JSON_COMPACT);
     return (dump && text_str(out, dump)) || err_set(err, ERR_INPUT, "the body is too large");
