@@ -11,13 +11,14 @@ struct again {
     int64_t received_us;
     char before[AGAIN_REASON_MAX]; // why it was refused
     const char *now;               // "ok", or why it still is; NULL = not verified: its body is cut
-    bool hidden;                   // a header with a secret is missing, not being kept
+    bool hidden;                   // a secret that it may have carried is not kept
     struct arrival *arrival;       // when authentic; yours. Its id is the request's: taken once
 };
 
-// Of a row of kept_requests.sql, by the secrets and rules of source.
-void again_verify(
-        const struct pg *pg, int row, const struct source *source, struct again *ret_again);
+// Of a row of kept_requests.sql, by the secrets and rules of source. A key that its provider
+// publishes and that is not there yet is waited for, as long as *wait_ms lasts.
+void again_verify(const struct pg *pg, int row, const struct source *source, int64_t *wait_ms,
+        struct again *ret_again);
 
 // What became of the events of an arrival that accept has processed.
 enum { AGAIN_OUTCOMES = EVENT_UNMAPPED + 1 };

@@ -12,6 +12,7 @@
 #include "common/log.h"
 #include "receiver/accept/worker.h"
 #include "receiver/door.h"
+#include "receiver/published.h"
 #include "receiver/verify/verify.h"
 
 #define OUTPUT_MAX (16 << 20)
@@ -19,6 +20,7 @@
 #define DEADLINE_MS 10000
 #define CONNECT_MS 5000
 #define ROWS_MAX 1000000
+#define KEYS_WAIT_MS 10000 // for the keys of all requests together
 enum { PAGE = 64 };
 
 struct totals {
@@ -32,6 +34,8 @@ struct reverify {
     int64_t since_s, left; // requests that may still be looked at
     struct accept_options options;
     struct worker worker;
+    struct published *published; // keys that providers publish
+    int64_t wait_ms;
     struct pg *pg; // reads while the worker's connection writes
     struct table table;
     struct totals totals;
@@ -49,8 +53,10 @@ static bool connect_as_receiver(struct reverify *reverify, struct err *err)
     reverify->pg = pg_connect(&options, err);
     if (!reverify->pg)
         return false;
-    return worker_ready(&reverify->worker) ||
-           err_set(err, ERR_TEMP, "the receiver's part could not start: see the line above");
+    if (!worker_ready(&reverify->worker))
+        return err_set(err, ERR_TEMP, "the receiver's part could not start: see the line above");
+    published_watch(reverify->published, reverify->worker.policy);
+    return true;
 }
 
 static bool ask_page(
@@ -106,8 +112,8 @@ static void write_refused(struct reverify *reverify, const struct again *again, 
         reverify->totals.cut++;
         return;
     }
-    text_str(out,
-            again->hidden ? "still refused (headers with a secret are not kept)" : "still refused");
+    text_str(out, again->hidden ? "still refused (a secret that it carried is not kept)"
+                                : "still refused");
     reverify->totals.refused++;
 }
 
@@ -141,7 +147,7 @@ static bool run_page(struct reverify *reverify, struct again *last, size_t *ret_
     ok = ok && ask_page(reverify, source->id, last, err);
     size_t n = ok ? (size_t)pg_rows(reverify->pg, 0) : 0;
     for (size_t i = 0; i < n; i++)
-        again_verify(reverify->pg, (int)i, source, &page[i]);
+        again_verify(reverify->pg, (int)i, source, &reverify->wait_ms, &page[i]);
     admit(reverify, page, n);
     for (size_t i = 0; i < n; i++) {
         add_row(reverify, &page[i]);
@@ -217,6 +223,7 @@ static bool read_flags(struct reverify *reverify, struct err *err)
 {
     reverify->since_s = SINCE_S;
     reverify->left = ROWS_MAX;
+    reverify->wait_ms = KEYS_WAIT_MS;
     if (!call_has(reverify->call, FLAG_SOURCE))
         return err_set(err, ERR_INPUT, "name the source: --source NAME");
     return flag_duration(reverify->call, FLAG_SINCE, &reverify->since_s, err) &&
@@ -236,12 +243,17 @@ static int run(struct reverify *reverify, const struct context *context)
             .deadline_ms = DEADLINE_MS};
     worker_init(&reverify->worker, &reverify->options);
     table_init(&reverify->table, columns, ARRAY_LEN(columns));
-    bool ok = connect_as_receiver(reverify, &err) && run_all(reverify, &err);
+    reverify->published = published_start(context->host, &err);
+    if (reverify->published)
+        door_use(published_keys(reverify->published));
+    bool ok = reverify->published && connect_as_receiver(reverify, &err) && run_all(reverify, &err);
     int code = ok || reverify->totals.requests > 0 ? tell(reverify) : EXIT_DONE;
     if (!ok)
         code = out_fail(reverify->call, &err);
     table_fini(&reverify->table);
     pg_close(reverify->pg);
+    door_use(NULL);
+    published_stop(reverify->published);
     worker_fini(&reverify->worker);
     policy_box_free(reverify->options.policies);
     return code;

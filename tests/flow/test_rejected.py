@@ -103,7 +103,7 @@ def test_what_can_not_be_admitted_is_said(t):
     item, = w.json("inbox", "reverify", "--source", "stripe")["items"]
     eq((item["now"], item["outcome"]), ("not verified", "its body is cut: it has to be sent again"))
     item, = w.json("inbox", "reverify", "--source", "shop")["items"]
-    eq((item["now"], item["outcome"]), ("signature_missing", "still refused (headers with a secret are not kept)"))
+    eq((item["now"], item["outcome"]), ("signature_missing", "still refused (a secret that it carried is not kept)"))
     eq(w.cluster.value("SELECT count(*) FROM pawl.keys"), 0)
     eq(w.run("inbox", "reverify", "--source", "nobody")[0], 3)
     eq(w.run("inbox", "reverify")[0], 2)
