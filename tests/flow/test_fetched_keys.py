@@ -32,7 +32,7 @@ SOURCES = f"""
   plaid:
     scheme: plaid
     jwks: https://{ISSUER}/jwks.json
-    events: {{ SYNC: {{ order: /item_id, to: s1 }} }}
+    events: {{ TRANSACTIONS.SYNC: {{ order: /item_id, to: s1 }} }}
 """
 
 
