@@ -8,6 +8,10 @@ SELECT set_config('search_path', 'pawl, pg_catalog', false),
        set_config('enable_hashjoin', 'off', false),   -- table probes its key, row by row: a generic plan
        set_config('enable_mergejoin', 'off', false),  -- made while the table was small would else read
        set_config('enable_material', 'off', false),   -- all of it, for ever
+       -- The programs' statements have one plan worth having (tests/sql/test_plans.py); planning some of them anew each
+       -- time, as the server's own rule would have it, costs as much as running them for one event.
+       set_config('plan_cache_mode', CASE WHEN current_user IN ('pawl_receiver', 'pawl_dispatcher')
+                                          THEN 'force_generic_plan' ELSE 'auto' END, false),
        set_config('TimeZone', 'UTC', false),
        set_config('DateStyle', 'ISO', false),
        set_config('bytea_output', 'hex', false),

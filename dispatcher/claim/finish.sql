@@ -4,7 +4,7 @@ WITH ended AS (
     UPDATE deliveries d SET state = u.s, reason = u.r, updated_at = now()
     FROM unnest($1::int4[], $2::uuid[], $3::int4[], $4::text[], $5::int4[], $6::int4[], $7::int4[], $8::text[])
          WITH ORDINALITY u(b, n, c, tg, rd, t, s, r, i)
-    WHERE d.bucket = u.b AND d.notification_id = u.n AND d.channel = u.c AND d.target = u.tg AND d.redrive = u.rd
+    WHERE d.bucket = ANY(ARRAY[u.b]) AND d.notification_id = u.n AND d.channel = u.c AND d.target = u.tg AND d.redrive = u.rd
       AND d.tries = u.t AND d.state = 0
     RETURNING u.i, d.bucket, d.channel, d.notification_id, d.redrive, d.target, d.state
 ), doubtful AS (

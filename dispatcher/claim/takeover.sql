@@ -13,7 +13,7 @@ WITH member AS MATERIALIZED (
         reason = CASE WHEN d.delivery_order = 1 THEN 'the worker was lost while it was on the wire' END,
         updated_at = now()
     FROM member m
-    WHERE d.bucket = m.b AND d.notification_id = m.n AND d.channel = m.ch AND d.target = m.tg AND d.redrive = m.rd
+    WHERE d.bucket = ANY(ARRAY[m.b]) AND d.notification_id = m.n AND d.channel = m.ch AND d.target = m.tg AND d.redrive = m.rd
       AND d.tries = m.t AND d.state = 1
     RETURNING d.bucket, d.channel, d.notification_id, d.redrive, d.target, d.tries, d.lane, d.delivery_order, m.worker,
               d.unknown_tries - (d.delivery_order <> 1)::int4 AS earlier

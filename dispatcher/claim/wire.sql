@@ -6,6 +6,6 @@ SET state = 1, tries = d.tries + 1, wire_at = now(), updated_at = now(),
     possible_duplicates = d.possible_duplicates + (d.unknown_tries > 0)::int4
 FROM unnest($1::int4[], $2::uuid[], $3::int4[], $4::text[], $5::int4[], $6::int4[], $7::bool[])
      WITH ORDINALITY u(b, n, c, tg, rd, t, f, i)
-WHERE d.bucket = u.b AND d.notification_id = u.n AND d.channel = u.c AND d.target = u.tg AND d.redrive = u.rd
+WHERE d.bucket = ANY(ARRAY[u.b]) AND d.notification_id = u.n AND d.channel = u.c AND d.target = u.tg AND d.redrive = u.rd
   AND d.tries = u.t AND d.state = 0
 RETURNING u.i::int4

@@ -15,7 +15,7 @@ WITH u AS MATERIALIZED (
         -- Given back (5): the claim counted a possible duplicate for a try that never was.
         possible_duplicates = d.possible_duplicates - (u.oc = 5 AND d.unknown_tries > 0)::int4
     FROM u
-    WHERE d.bucket = u.b AND d.notification_id = u.n AND d.channel = u.c AND d.target = u.tg AND d.redrive = u.rd
+    WHERE d.bucket = ANY(ARRAY[u.b]) AND d.notification_id = u.n AND d.channel = u.c AND d.target = u.tg AND d.redrive = u.rd
       AND d.tries = u.t AND d.state = 1
     RETURNING u.*, d.lane -- all of u: to join it again would compare every row with every other
 ), attempted AS (

@@ -6,4 +6,4 @@ SET state = u.s, version = u.v, waiting = u.w, contact = u.c, data = u.d, update
     done = u.dn::int4[], seq_source = u.qs::int4[], seq_last = u.ql::int8[]
 FROM unnest($1::int4[], $2::text[], $3::int4[], $4::int4[], $5::int4[], $6::int4[], $7::text[], $8::text[], $9::text[],
             $10::text[], $11::text[]) u(b, o, v0, s, v, w, c, d, dn, qs, ql)
-WHERE o.bucket = u.b AND o.order_id = u.o COLLATE "C" AND o.version = u.v0
+WHERE o.bucket = ANY(ARRAY[u.b]) AND o.order_id = u.o COLLATE "C" AND o.version = u.v0

@@ -11,8 +11,11 @@ WITH seen AS MATERIALIZED (
            greatest(clock_timestamp() - k.first_at, interval '0') AS age
     FROM unnest($4::int4[], $5::int4[], $6::int4[], $7::text[], $8::text[], $9::bytea[], $10::uuid[], $11::text[],
                 $12::bool[]) u(n, b, s, e, sc, f, a, k, x)
-    JOIN keys k ON k.slot IN ($1::int4, $2::int4, $3::int4) AND k.bucket = u.b AND k.event_id = u.e COLLATE "C"
-               AND k.source = u.s AND k.scope = u.sc COLLATE "C"
+    CROSS JOIN LATERAL ( -- with OFFSET 0 a probe of the key for each copy, as orders_lock.sql says
+        SELECT x.slot, x.arrival, x.fp, x.first_at FROM keys x
+        WHERE x.slot IN ($1::int4, $2::int4, $3::int4) AND x.bucket = u.b AND x.event_id = u.e COLLATE "C"
+          AND x.source = u.s AND x.scope = u.sc COLLATE "C"
+        OFFSET 0) k
     ORDER BY u.n, k.slot = $1::int4 DESC, k.slot = $2::int4 DESC
 ), kept AS (
     INSERT INTO repeats (bucket, source, outcome, event_id, scope, arrival, age, at, secret)

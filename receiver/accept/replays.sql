@@ -7,8 +7,10 @@ WITH seen AS MATERIALIZED (
            greatest(clock_timestamp() - k.first_at, interval '0') AS age
     FROM unnest($4::int4[], $5::int4[], $6::int4[], $7::int4[], $8::text[], $9::text[], $10::bool[], $11::bytea[],
                 $12::uuid[], $13::text[]) u(n, b, s, sb, e, sc, w, d, a, k)
-    JOIN replay_keys k ON k.slot IN ($1::int4, $2::int4, $3::int4) AND k.bucket = u.sb AND k.digest = u.d
-                      AND k.source = u.s
+    CROSS JOIN LATERAL ( -- with OFFSET 0 a probe of the key for each copy, as orders_lock.sql says
+        SELECT x.slot, x.event_id, x.scope, x.first_at FROM replay_keys x
+        WHERE x.slot IN ($1::int4, $2::int4, $3::int4) AND x.bucket = u.sb AND x.digest = u.d AND x.source = u.s
+        OFFSET 0) k
     ORDER BY u.n, k.slot = $1::int4 DESC, k.slot = $2::int4 DESC
 ), replays AS MATERIALIZED (
     SELECT * FROM seen WHERE event_id <> e COLLATE "C" OR scope <> sc COLLATE "C"
