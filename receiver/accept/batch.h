@@ -16,6 +16,7 @@ struct item {
     bool again; // its own arrival has this key in an earlier member
     bool carries; // of its arrival's kept events it is the one whose row has the body
     bool won;     // its key was new
+    bool told;    // its sender is told what became of it, be it a repeat: an app source's event
     // Of an event whose id is outside what is signed:
     int signed_bucket; // of the signed bytes
     bool signed_leads; // of those that won it stands for these bytes in this batch

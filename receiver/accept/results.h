@@ -13,6 +13,7 @@ struct work {
     struct err *err;
     struct pick leads, won, repeats, kept; // kept: bodies to be stored
     struct pick bytes, fresh, suspects;    // by key of signed bytes: asked, new, seen before
+    struct pick told;                      // repeats whose senders are told the first's outcome
     bool run_again;                        // some of it was committed by an earlier try
 };
 

@@ -219,10 +219,12 @@ static size_t list_waits(
         }                                                                                          \
     } while (0)
 
-void rows_waiting_insert(struct pg *pg, const struct batch *batch)
+int rows_waiting_insert(struct pg *pg, const struct batch *batch)
 {
     AUTO_FREE struct wait_row *rows = NULL;
     size_t n = list_waits(batch, false, false, &rows);
+    if (n == 0)
+        return 0;
     pg_add(pg, ACCEPT_WAITING_INSERT);
     WAITS(pg_p_ints, pg_e_int(pg, run->bucket));
     WAITS(pg_p_ints, pg_e_int(pg, event->source));
@@ -235,16 +237,20 @@ void rows_waiting_insert(struct pg *pg, const struct batch *batch)
     WAITS(pg_p_texts, put_text(pg, event->type));
     WAITS(pg_p_texts, put_text(pg, event->contact));
     WAITS(pg_p_texts, put_text(pg, event->data));
+    return 1;
 }
 
-void rows_waiting_delete(struct pg *pg, const struct batch *batch)
+int rows_waiting_delete(struct pg *pg, const struct batch *batch)
 {
     AUTO_FREE struct wait_row *rows = NULL;
     size_t n = list_waits(batch, true, true, &rows);
+    if (n == 0)
+        return 0;
     pg_add(pg, ACCEPT_WAITING_DELETE);
     WAITS(pg_p_ints, pg_e_int(pg, run->bucket));
     WAITS(pg_p_texts, put_text(pg, run->id));
     WAITS(pg_p_texts, put_text(pg, event->id));
     WAITS(pg_p_ints, pg_e_int(pg, event->source));
     WAITS(pg_p_texts, put_text(pg, event->scope));
+    return 1;
 }

@@ -21,8 +21,9 @@ void rows_stored(struct pg *pg, const struct batch *batch, const struct pick *pi
 void rows_bodies(struct pg *pg, const struct batch *batch, const struct pick *pick);
 void rows_orders(struct pg *pg, const struct batch *batch, int stmt); // placeholders, lock, waiting
 void rows_orders_update(struct pg *pg, const struct batch *batch, size_t *ret_n);
-void rows_waiting_insert(struct pg *pg, const struct batch *batch);
-void rows_waiting_delete(struct pg *pg, const struct batch *batch);
+// The number of statements added: none when there are no such rows.
+int rows_waiting_insert(struct pg *pg, const struct batch *batch);
+int rows_waiting_delete(struct pg *pg, const struct batch *batch);
 void rows_moves(struct pg *pg, const struct batch *batch);
 void rows_notifications(struct pg *pg, const struct batch *batch);
 // Deliveries and their due rows, for the notes that were made.

@@ -130,6 +130,8 @@ static void sort_out(struct work *work)
             item->event->outcome = first_outcome(item);
         else
             pick_add(&work->repeats, i);
+        if (!item->won && item->told)
+            pick_add(&work->told, i);
     }
 }
 
@@ -138,15 +140,17 @@ static void sort_out(struct work *work)
 static bool orders_flight(struct work *work)
 {
     struct txn *txn = work->txn;
-    int call = 0, repeats = -1, lock = -1;
+    int call = 0, repeats = -1, stored = -1, lock = -1;
     batch_group_orders(work->batch);
     if (work->repeats.n) {
         int slots[3] = {slot_of(txn->gen), slot_of(txn->gen - 1),
                 txn->overlap ? slot_of(txn->gen - 2) : NO_SLOT};
         rows_repeats(work->pg, work->batch, &work->repeats, slots, txn->run_again);
         repeats = call++;
-        rows_stored(work->pg, work->batch, &work->repeats);
-        call++;
+    }
+    if (work->told.n) {
+        rows_stored(work->pg, work->batch, &work->told);
+        stored = call++;
     }
     if (work->batch->n_orders) {
         rows_orders(work->pg, work->batch, ACCEPT_PLACEHOLDERS);
@@ -158,10 +162,10 @@ static bool orders_flight(struct work *work)
         return true;
     if (!fly(work))
         return false;
-    if (repeats >= 0) {
+    if (repeats >= 0)
         results_repeats(work, repeats);
-        results_stored(work, repeats + 1);
-    }
+    if (stored >= 0)
+        results_stored(work, stored);
     return lock < 0 || results_orders(work, lock);
 }
 
@@ -188,15 +192,15 @@ static bool changes_flight(struct work *work)
         return true;
     size_t changed = 0;
     rows_orders_update(work->pg, work->batch, &changed);
-    rows_waiting_insert(work->pg, work->batch);
-    rows_waiting_delete(work->pg, work->batch);
+    int notes = 1 + rows_waiting_insert(work->pg, work->batch) +
+                rows_waiting_delete(work->pg, work->batch);
     rows_notifications(work->pg, work->batch);
     if (!fly(work))
         return false;
     if (pg_affected(work->pg, 0) != (int)changed)
         return err_set(
                 work->err, ERR_TEMP, "updated %d of %zu orders", pg_affected(work->pg, 0), changed);
-    results_made(work, 3);
+    results_made(work, notes);
     return true;
 }
 
@@ -286,7 +290,7 @@ static enum txn_end run_once(struct work *work)
 enum txn_end txn_run(struct txn *txn, struct batch *batch, const struct once_keys *once,
         int64_t deadline_ms, struct err *err)
 {
-    size_t *room = xcalloc(7 * batch->n, sizeof *room);
+    size_t *room = xcalloc(8 * batch->n, sizeof *room);
     struct work work = {.txn = txn,
             .pg = txn->pg,
             .batch = batch,
@@ -299,7 +303,8 @@ enum txn_end txn_run(struct txn *txn, struct batch *batch, const struct once_key
             .kept = {room + 3 * batch->n, 0},
             .bytes = {room + 4 * batch->n, 0},
             .fresh = {room + 5 * batch->n, 0},
-            .suspects = {room + 6 * batch->n, 0}};
+            .suspects = {room + 6 * batch->n, 0},
+            .told = {room + 7 * batch->n, 0}};
     list_leads(&work);
     enum txn_end end = run_once(&work);
     free(room);

@@ -289,6 +289,14 @@ static bool prepare_again(struct worker *worker, enum txn_end end, struct err *e
 
 // Reads them and runs them as one transaction. *ret_split: they are too many events for one, and
 // nothing was done.
+// Whose senders are told the outcome of what they repeat; the others all get one and the same
+// answer.
+static void mark_told(const struct worker *worker, struct batch *batch)
+{
+    for (size_t i = 0; i < batch->n; i++)
+        batch->items[i].told = worker->options->pointers(batch->items[i].source).app;
+}
+
 static enum txn_end try_once(
         struct worker *worker, struct arrival *arrivals, bool *ret_split, struct err *err)
 {
@@ -298,6 +306,7 @@ static enum txn_end try_once(
     if (*ret_split)
         return TXN_DONE;
     batch_init(&batch, worker->policy, arrivals);
+    mark_told(worker, &batch);
     enum txn_end end = TXN_DONE;
     if (batch.n > 0)
         end = txn_run(&worker->txn, &batch, worker->once, latest_deadline(arrivals), err);
