@@ -21,7 +21,7 @@ TOPS = {"common", "migrations", "receiver", "dispatcher", "console", "cli", "tes
 HOMES = {
     r"h2o(/.*)?\.h|h2o\.h": ("receiver/http/", "common/http/"),
     r"curl/.*\.h": ("dispatcher/send/transport.c", "receiver/fetch/getter.c"),
-    r"libpq-fe\.h|postgres.*\.h": ("common/pg/",),
+    r"libpq-fe\.h|postgres.*\.h": ("common/pg/", "tests/bench/receive/bare.c"),
     r"yaml\.h": ("common/config/",),
     r"cmocka\.h": ("tests/test.h",),
     r"uv\.h": (),
