@@ -247,7 +247,7 @@ class Bench:
         os.makedirs(folder, exist_ok=True)
         path = os.path.join(folder, self.name + ".json")
         with open(path, "w", encoding="utf-8") as f:
-            json.dump(self.doc, f, indent=1, sort_keys=True)
+            json.dump(self.doc, f, indent=1)
             f.write("\n")
         say(f"wrote {os.path.relpath(path, ROOT)} after {self.doc['took_s']} s")
 
