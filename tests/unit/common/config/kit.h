@@ -31,7 +31,8 @@ __attribute__((noinline, unused)) static char *kit_read(const char *name)
 static inline bool kit_scheme(const char *name, bool *ret_active)
 {
     *ret_active = !strcmp(name, "stripe") || !strcmp(name, "custom") || !strcmp(name, "app");
-    return *ret_active || !strcmp(name, "twilio") || !strcmp(name, "easypost");
+    return *ret_active || !strcmp(name, "twilio") || !strcmp(name, "easypost") ||
+           !strcmp(name, "aws-sns") || !strcmp(name, "plaid");
 }
 
 static inline const char *kit_scheme_at(size_t i)
@@ -57,11 +58,19 @@ static inline bool kit_signs_url(const char *scheme)
     return strcmp(scheme, "twilio") == 0;
 }
 
+static inline enum policy_keys kit_keys(const char *scheme)
+{
+    return !strcmp(scheme, "aws-sns") ? KEYS_TOPICS
+           : !strcmp(scheme, "plaid") ? KEYS_SET
+                                      : KEYS_SECRETS;
+}
+
 static const struct policy_known kit_known = {.scheme = kit_scheme,
         .scheme_at = kit_scheme_at,
         .template_ok = kit_template_ok,
         .horizon_s = kit_horizon_s,
-        .signs_url = kit_signs_url};
+        .signs_url = kit_signs_url,
+        .keys = kit_keys};
 
 static inline struct policy_text kit_text(const char *path, const char *body, size_t len)
 {

@@ -113,6 +113,17 @@ static void every_form_takes_its_own_and_nothing_else(void **state)
                     "|10.0.0.0/33|::/129|localhost|10/8|10.0.0.0/|10.0.0.0/a"},
             {value_web_url, "url", "https://a|http://a.b:80/c?d=e|https://[::1]/x",
                     "|a.b|ftp://a|https://|https://u@a/|https://a b/|https://a#f|https://a:0x/"},
+            {value_https_url, "https url", "https://a|https://a.b:80/c|https://[::1]/x",
+                    "|http://a|https://a?b|https://u@a/|https://a\\\\b|https://a#f|HTTPS://a"},
+            {value_topic, "topic",
+                    "arn:aws:sns:eu-west-1:123456789012:a|arn:aws-cn:sns:cn-north-1:1:A_b-c.fifo|"
+                    "arn:aws:sns:eu-west-1:1:*",
+                    "|*|a|arn:aws:sns:eu-west-1:1|arn:aws:sns:eu-west-1:1:|arn:aws:sns:*:1:a|"
+                    "arn:aws:sns:eu-west-1:*:a|arn:aws:sqs:eu-west-1:1:a|arn:aws:sns:eu-west-1:1:a*"
+                    "|"
+                    "arn:aws:sns:eu-west-1:1:a:b|ARN:aws:sns:eu-west-1:1:a"},
+            {value_detour, "detour", "a=127.0.0.1:1|keys.example.com=[::1]:443|a=b:2",
+                    "|a|a=|a=b|=b:1|a=b:0|a=b:c|a b=c:1|a=b=c:1|https://a=b:1"},
             {value_mailbox, "mailbox", "a@b|a.b+c@d.e|N <a@b.c>|\xc3\xa4 <a@b>",
                     "|a|@b|a@|N <a@b|N a@b|a@b@c|a@b, c@d|a b@c|<a@b> x|a@b\nBcc: c@d|a@-b|a@b..c"},
             {value_phone_sender, "sender", "+4915112345|Shop|MY SHOP 1|+1234567",
