@@ -7,6 +7,7 @@
 #include "cli/inbox/inbox.h"
 #include "cli/inbox/rejected.h"
 #include "cli/inbox/reverify.h"
+#include "cli/keys/keys.h"
 #include "cli/migrate_commands.h"
 #include "cli/policy/policy.h"
 #include "cli/reconcile/reconcile.h"
@@ -54,6 +55,10 @@ const struct command commands[] = {
      .summary = "events that wait for a step or an order, the longest first", .example = "pawl inbox waiting --expired"},
     {.group = "Webhooks in", .words = "verify", .args = "", .run = verify_command, .flags = FLAG_BIT(SOURCE) | FLAG_BIT(AT),
      .summary = "why a saved request (on stdin) is refused, and what would match: exit 1 when it is", .example = "pawl verify --source stripe < request.http"},
+    {.group = "Webhooks in", .words = "keys list", .args = "", .run = keys_list, .flags = FLAG_BIT(SOURCE),
+     .summary = "the secrets of sources: their dates, last use, and which can go", .example = "pawl keys list --source stripe"},
+    {.group = "Webhooks in", .words = "keys check", .args = "", .run = keys_check, .flags = FLAG_BIT(SOURCE),
+     .summary = "looks for what is wrong with the secrets' files: exit 1 when something is", .example = "pawl keys check"},
     {.group = "Webhooks in", .words = "schemes list", .args = "", .run = schemes_list, .flags = FLAG_BIT(MARKDOWN),
      .summary = "every scheme that a source may name", .example = "pawl schemes list --json"},
     {.group = "Webhooks in", .words = "schemes show", .args = "NAME", .min_args = 1, .max_args = 1, .run = schemes_show,

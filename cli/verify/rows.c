@@ -65,14 +65,15 @@ static void try_schemes(struct asking *asking)
 void ask_rows(struct asking *asking)
 {
     struct scheme made;
-    const struct scheme *row = scheme_row(asking->source->scheme);
-    if (row && row->kind == SCHEME_CUSTOM)
-        row = custom_row(asking->source, &made) ? &made : NULL;
+    const struct scheme *row = scheme_row_of(asking->source, &made);
     if (row && row->kind == SCHEME_HMAC) {
         row = scheme_spoken(row, asking->request);
         try_encodings(asking, row);
-        try_keys(asking, row);
-        try_algorithms(asking, row);
+        // A public key is never tried as a shared secret: everybody could have signed with it.
+        if (row->algorithm < ALGORITHM_PUBLIC) {
+            try_keys(asking, row);
+            try_algorithms(asking, row);
+        }
     }
     try_schemes(asking);
 }

@@ -109,6 +109,8 @@ void verify_text(const struct verify_told *told, struct text *out)
     const struct secret *secret = matched(told);
     if (told->handshake)
         text_fmt(out, "verdict   a handshake (%s): it would be answered\n", told->handshake);
+    else if (good && told->source->verify && told->source->verify->none)
+        text_str(out, "verdict   taken without being verified: the policy says `verify: none`\n");
     else
         text_fmt(out, "verdict   %s%s\n",
                 good ? "authentic" : "refused: ", good ? "" : reason_of(told));

@@ -89,9 +89,7 @@ static void try_each(struct asking *asking)
 static const struct scheme *engine_row(
         const struct source *source, const struct verify_request *request, struct scheme *made)
 {
-    const struct scheme *row = scheme_row(source->scheme);
-    if (row && row->kind == SCHEME_CUSTOM)
-        row = custom_row(source, made) ? made : NULL;
+    const struct scheme *row = scheme_row_of(source, made);
     return row && row->kind == SCHEME_HMAC ? scheme_spoken(row, request) : NULL;
 }
 
@@ -115,10 +113,10 @@ void why_ask(const struct policy *policy, const struct source *source,
     ret_why->reason = result.reason;
     ret_why->secret_index = result.secret_index;
     struct asking asking = {policy, source, request, ret_why};
-    const struct scheme *row = scheme_row(source->scheme);
+    struct scheme made;
+    const struct scheme *row = scheme_row_of(source, &made);
     if (!row || row->kind == SCHEME_CODE)
         return;
-    struct scheme made;
     const struct scheme *engine = engine_row(source, request, &made);
     if (engine)
         read_time(&asking, engine);

@@ -20,8 +20,8 @@ enum answer_row {
 
 struct answer_shape {
     int status;
-    const char *reason, *content_type; // content_type NULL = no body
-    bool close, soon; // soon: Retry-After is short
+    const char *reason, *content_type;               // content_type NULL = no body
+    bool close, soon;                                // soon: Retry-After is short
     bool retry_after, allow, authenticate, replayed; // headers to add
 };
 
