@@ -44,7 +44,8 @@ static enum reply_style style_of(const struct scheme *scheme)
     static const enum reply_style styles[] = {[REPLY_DEFAULT] = STYLE_DEFAULT,
             [REPLY_EMPTY_200] = STYLE_EMPTY,
             [REPLY_NO_CONTENT_204] = STYLE_NO_CONTENT,
-            [REPLY_ACCEPTED_BODY] = STYLE_ACCEPTED};
+            [REPLY_ACCEPTED_BODY] = STYLE_ACCEPTED,
+            [REPLY_CLIENT_ID] = STYLE_CLIENT_ID};
     if (!scheme)
         return STYLE_DEFAULT;
     if (scheme_refusal(scheme) == REFUSE_498)

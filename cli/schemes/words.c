@@ -308,7 +308,8 @@ static void write_answer(const char *name, const struct scheme *row, struct text
     static const char *const good[] = {[REPLY_DEFAULT] = "200",
             [REPLY_EMPTY_200] = "200 without a body",
             [REPLY_NO_CONTENT_204] = "204",
-            [REPLY_ACCEPTED_BODY] = "200 [accepted]"};
+            [REPLY_ACCEPTED_BODY] = "200 [accepted]",
+            [REPLY_CLIENT_ID] = "200 with the request's X-AdobeSign-ClientId"};
     static const char *const bad[] = {[REFUSE_401] = "401", [REFUSE_498] = "498"};
     (void)name;
     text_fmt(out, "%s; refused %s", word_of(good, ARRAY_LEN(good), (size_t)row->answer),

@@ -31,6 +31,7 @@ enum answer_row answer_styled(enum answer_row row, enum reply_style style)
             [STYLE_EMPTY] = ROW_RECEIVED_EMPTY,
             [STYLE_NO_CONTENT] = ROW_RECEIVED_NOTHING,
             [STYLE_ACCEPTED] = ROW_RECEIVED_ACCEPTED,
+            [STYLE_CLIENT_ID] = ROW_RECEIVED,
             [STYLE_REFUSE_498] = ROW_RECEIVED};
     if (row == ROW_RECEIVED && (size_t)style < ARRAY_LEN(received))
         return received[style];

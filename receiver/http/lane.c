@@ -116,6 +116,17 @@ static void add_headers(h2o_req_t *req, const struct answer_shape *shape)
         http_reply_header(req, "idempotency-replayed", "true");
 }
 
+// Adobe Sign wants its client's id back with every answer; it was compared with the secret before.
+static void send_back(h2o_req_t *req, const char *name)
+{
+    ssize_t at = h2o_find_header_by_str(&req->headers, name, strlen(name), -1);
+    if (at >= 0)
+        http_reply_header(req, name,
+                h2o_strdup(&req->pool, req->headers.entries[at].value.base,
+                        req->headers.entries[at].value.len)
+                        .base);
+}
+
 static void count(const struct answering *to, enum answer_row row)
 {
     series_inc(metric(METRIC_REQUESTS, to->source, answer_outcome(row, to->arrival), NULL));
@@ -131,6 +142,8 @@ void lane_answer(const struct answering *to, enum answer_row row)
     row = answer_styled(row, to->style);
     answer_make(row, to->arrival, &shape, &body);
     add_headers(to->req, &shape);
+    if (to->style == STYLE_CLIENT_ID && shape.status == 200)
+        send_back(to->req, "x-adobesign-clientid");
     count(to, row);
     struct http_reply reply = {.status = shape.status,
             .reason = shape.reason,

@@ -33,6 +33,7 @@ enum reply_style {
     STYLE_EMPTY,      // 200 without a body
     STYLE_NO_CONTENT, // 204
     STYLE_ACCEPTED,   // 200 "[accepted]"
+    STYLE_CLIENT_ID,  // as the default, and the request's own x-adobesign-clientid comes back
     STYLE_REFUSE_498, // as the default, and 498 in place of 401
 };
 

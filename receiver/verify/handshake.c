@@ -107,9 +107,9 @@ static const struct handshake {
         [HANDSHAKE_OKTA] = {"okta", BY_GET, answer_okta, false,
                 "GET with X-Okta-Verification-Challenge: it comes back as JSON"},
         [HANDSHAKE_TRELLO] = {"trello", BY_HEAD, answer_trello, false, "HEAD: 200"},
-        [HANDSHAKE_ADOBE] = {"adobe", BY_GET, answer_adobe, true,
-                "GET with X-AdobeSign-ClientId: it comes back when it is the policy's handshake "
-                "token"},
+        [HANDSHAKE_ADOBE] = {"adobe", BY_GET, answer_adobe, false,
+                "GET with X-AdobeSign-ClientId: it comes back when it is the source's secret or the "
+                "policy's handshake token"},
 };
 
 static const struct handshake *row_of(enum scheme_handshake handshake)

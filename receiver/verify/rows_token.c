@@ -38,7 +38,8 @@ static const struct scheme rows[] = {
         // https://opensource.adobe.com/acrobat-sign/acrobat_sign_events/: the client's id, which is
         // wanted back.
         {TOKEN("adobe-sign", TOKEN_HEADER, "X-AdobeSign-ClientId"), .id = "/webhookNotificationId",
-                .type = "/event", .happened = "/eventDate", .handshake = HANDSHAKE_ADOBE},
+                .type = "/event", .happened = "/eventDate", .answer = REPLY_CLIENT_ID,
+                .handshake = HANDSHAKE_ADOBE},
         {.name = "custom", .kind = SCHEME_CUSTOM},
         {.name = "app", .kind = SCHEME_BEARER, .type = "/type", .id_header = "Idempotency-Key"},
         {.name = "none", .kind = SCHEME_NONE},

@@ -45,6 +45,7 @@ enum scheme_answer {
     REPLY_EMPTY_200,      // no body at all
     REPLY_NO_CONTENT_204, // no body, 204
     REPLY_ACCEPTED_BODY,  // 200, "[accepted]" as text/plain
+    REPLY_CLIENT_ID,      // 200, with the request's X-AdobeSign-ClientId
 };
 enum scheme_refusal { REFUSE_401, REFUSE_498 }; // of a bad, missing, stale or future signature
 

@@ -3,6 +3,7 @@ import base64
 import hashlib
 import hmac
 import http.client
+import json
 import time
 
 from harness import *
@@ -135,3 +136,77 @@ def test_a_missing_token_is_said_when_the_policy_is_checked_and_when_it_is_asked
     w = t.world(receivers=1, dispatchers=0, edit=lambda text: text.replace("\norders:", SOURCES.replace(", token: credential:hello", ""), 1))
     eq(ask(w, "GET", "/hooks/meta?hub.mode=subscribe&hub.challenge=1&hub.verify_token=")[0], 503)
     eq(w.metric("pawl_webhook_rejected_total", source="meta", reason="handshake_token_unset"), 1)
+
+
+PROFILES = "\n" + "".join(f"""
+  {name}:
+    scheme: {name}
+    {more}
+    secrets: [credential:{name}]
+    events: {{ step.s1: {{ order: /o, to: s1 }} }}
+""" for name, more in [("xero", ""), ("adyen", ""), ("gocardless", ""), ("github", ""), ("adobe-sign", ""), ("slack", ""), ("zoom", ""),
+                       ("meta", "handshake: { token: credential:hello }"), ("x", ""), ("dropbox", ""), ("ms-graph", ""), ("asana", ""),
+                       ("braintree", "handshake: { token: credential:hello }"), ("okta", ""),
+                       ("trello", "public_url: https://hooks.example.com/hooks/trello")]) + "\norders:"
+HEX_KEY = "44782DEF547AAA06C910C43932B1EB0C71FC68D9D0C057550C48EC2ACF6BA056"
+ITEM = {"additionalData": {}, "amount": {"currency": "EUR", "value": 1130}, "pspReference": "7914073381342284", "originalReference": "",
+        "eventCode": "AUTHORISATION", "merchantAccountCode": "TestMerchant", "merchantReference": "1", "success": "true"}
+
+
+def adyen_body():
+    signed = "7914073381342284::TestMerchant:1:1130:EUR:AUTHORISATION:true".encode()
+    mac = base64.b64encode(hmac.new(bytes.fromhex(HEX_KEY), signed, hashlib.sha256).digest()).decode()
+    item = {**ITEM, "additionalData": {"hmacSignature": mac}}
+    return json.dumps({"live": "false", "notificationItems": [{"NotificationRequestItem": item}]}).encode()
+
+
+def digest(name, body):
+    return hmac.new(secret(name).encode(), body, hashlib.sha256)
+
+
+def test_answers_are_what_the_provider_asks_for_and_the_same_for_a_repeat(t):
+    w = t.pawl(t.cluster(), edit=lambda text: text.replace("\norders:", PROFILES, 1), setup=False)
+    w.set_credential("adyen", HEX_KEY)
+    w.must("migrate", "up")
+    w.must("policy", "apply")
+    w.start(receivers=1, dispatchers=0)
+    xero = b'{"events":[{"resourceId":"r","eventDateUtc":"2026-11-29T14:11:12.000","eventType":"UPDATE","eventCategory":"INVOICE","tenantId":"t"}]}'
+    gocardless = b'{"events":[{"id":"EV1","created_at":"2026-11-29T14:11:12.000Z","resource_type":"payments","action":"confirmed"}]}'
+    client = secret("adobe-sign")
+    rows = [
+        ("xero", xero, {"x-xero-signature": base64.b64encode(digest("xero", xero).digest()).decode()}, 200, b"", 401),
+        ("adyen", adyen_body(), {}, 200, b"[accepted]", 401),
+        ("gocardless", gocardless, {"Webhook-Signature": digest("gocardless", gocardless).hexdigest()}, 200, b'{"received":true}\n', 498),
+        ("github", b"{}", {"X-Hub-Signature-256": "sha256=" + digest("github", b"{}").hexdigest(), "X-GitHub-Delivery": "d"}, 200, b'{"received":true}\n', 401),
+        ("adobe-sign", b'{"webhookNotificationId":"n1","event":"E"}', {"X-AdobeSign-ClientId": client}, 200, b'{"received":true}\n', 401),
+    ]
+    for source, body, headers, status, said, refusal in rows:
+        answers = [ask(w, "POST", f"/hooks/{source}", body, **headers) for _ in range(2)]
+        eq([(a[0], a[2]) for a in answers], [(status, said)] * 2, source)
+        eq("content-type" in answers[0][1], said != b"", source)
+        eq("set-cookie" in answers[0][1], False, source)
+        eq(ask(w, "POST", f"/hooks/{source}", body.replace(b"E", b"F") + b" ", **{k: "x" for k in headers})[0] if source != "adyen"
+           else ask(w, "POST", f"/hooks/{source}", body.replace(b"1130", b"1131"))[0], refusal, source)
+        eq(answers[0][1].get("x-adobesign-clientid"), client if source == "adobe-sign" else None)
+    eq(w.cluster.value("SELECT count(*) FROM pawl.repeats"), len(rows))
+
+
+def test_each_scheme_has_the_handshake_of_its_provider(t):
+    w = t.world(receivers=1, dispatchers=0, edit=lambda text: text.replace("\norders:", PROFILES, 1))
+    hello = secret("hello")
+    for method, target, headers, status in [
+            ("GET", f"/hooks/meta?hub.mode=subscribe&hub.challenge=1158&hub.verify_token={hello}", {}, 200),
+            ("GET", "/hooks/x?crc_token=MWNj", {}, 200), ("GET", "/hooks/dropbox?challenge=a", {}, 200),
+            ("POST", "/hooks/ms-graph?validationToken=a", {}, 200), ("GET", f"/hooks/braintree?bt_challenge={CHALLENGE}", {}, 200),
+            ("POST", "/hooks/asana", {"X_Hook_Secret": "b5372"}, 200), ("GET", "/hooks/okta", {"X_Okta_Verification_Challenge": "abc"}, 200),
+            ("HEAD", "/hooks/trello", {}, 200), ("GET", "/hooks/adobe-sign", {"X_AdobeSign_ClientId": secret("adobe-sign")}, 200),
+            ("GET", "/hooks/adobe-sign", {"X_AdobeSign_ClientId": "another"}, 503), ("GET", "/hooks/github?challenge=a", {}, 405)]:
+        eq(ask(w, method, target, **headers)[0], status, target)
+    for source, body in [("slack", b'{"type":"url_verification","challenge":"3eZ"}'),
+                         ("zoom", b'{"event":"endpoint.url_validation","payload":{"plainToken":"q"}}')]:
+        t_ = int(time.time())
+        mac = hmac.new(secret(source).encode(), b"v0:%d:" % t_ + body, hashlib.sha256).hexdigest()
+        name = "X-Slack-Signature X-Slack-Request-Timestamp" if source == "slack" else "x-zm-signature x-zm-request-timestamp"
+        got = ask(w, "POST", f"/hooks/{source}", body, **dict(zip(name.split(), ["v0=" + mac, str(t_)])))
+        eq((got[0], b"received" in got[2]), (200, False), source)
+    nothing_was_stored(w)

@@ -64,6 +64,7 @@ static void answers_a_provider_in_its_own_style(void **state)
             {"xero", STYLE_EMPTY, 200, "", NULL, 401},
             {"discord", STYLE_NO_CONTENT, 204, "", NULL, 401},
             {"adyen", STYLE_ACCEPTED, 200, "[accepted]", "text/plain", 401},
+            {"adobe", STYLE_CLIENT_ID, 200, "{\"received\":true}\n", "application/json", 401},
             {"gocardless", STYLE_REFUSE_498, 200, "{\"received\":true}\n", "application/json", 498},
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
