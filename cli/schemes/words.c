@@ -101,9 +101,20 @@ static void write_place(const struct scheme *row, struct text *out)
         text_str(out, " of each event, and all count");
 }
 
+// What code of its own does is said by its row.
+static bool write_said(const struct scheme *row, const char *said, struct text *out)
+{
+    if (row->kind != SCHEME_CODE)
+        return false;
+    text_str(out, said ? said : "");
+    return true;
+}
+
 static void write_signature(const char *name, const struct scheme *row, struct text *out)
 {
     (void)name;
+    if (write_said(row, row->said.signature, out))
+        return;
     if (row->kind == SCHEME_BEARER)
         text_str(out, "Authorization: Bearer, the token itself");
     else if (row->kind == SCHEME_NONE)
@@ -165,6 +176,8 @@ static void write_part(const struct scheme_part *part, struct text *out)
 static void write_signed(const char *name, const struct scheme *row, struct text *out)
 {
     (void)name;
+    if (write_said(row, row->said.what, out))
+        return;
     if (row->kind == SCHEME_TOKEN || row->kind == SCHEME_BEARER || row->kind == SCHEME_NONE)
         text_str(out, "nothing: use TLS");
     for (size_t i = 0; is_row_of_engine(row) && row->parts[i].kind != PART_END; i++) {
@@ -178,7 +191,7 @@ static void write_signed(const char *name, const struct scheme *row, struct text
 static void write_algorithm(const char *name, const struct scheme *row, struct text *out)
 {
     (void)name;
-    if (!is_row_of_engine(row))
+    if (write_said(row, row->said.algorithm, out) || !is_row_of_engine(row))
         return;
     text_fmt(out, "%s, %s", scheme_algorithm_words(row->algorithm),
             scheme_encoding_words(row->encoding));
@@ -191,7 +204,7 @@ static void write_algorithm(const char *name, const struct scheme *row, struct t
 static void write_key(const char *name, const struct scheme *row, struct text *out)
 {
     (void)name;
-    if (row->kind == SCHEME_CODE || row->kind == SCHEME_NONE)
+    if (write_said(row, row->said.key, out) || row->kind == SCHEME_NONE)
         return;
     if (row->kind == SCHEME_HMAC && row->algorithm >= ALGORITHM_PUBLIC)
         text_str(out, "the provider's public key: ");
@@ -207,7 +220,7 @@ static void write_time(const char *name, const struct scheme *row, struct text *
             [TIME_HEADER] = "header",
             [TIME_FIELD] = "the body's"};
     (void)name;
-    if (!is_row_of_engine(row))
+    if (write_said(row, row->said.time, out) || !is_row_of_engine(row))
         return;
     if (row->time.from == TIME_NONE) {
         text_str(out, "none is signed");

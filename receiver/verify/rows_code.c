@@ -18,6 +18,13 @@ static const struct scheme rows[] = {
                 .handshake = HANDSHAKE_SNS,
                 .published = true,
                 .verify = sns_verify,
+                .said = {"the body's Signature",
+                        "name and value of Message, MessageId, Subject, SubscribeURL, Timestamp, "
+                        "Token, TopicArn and Type, as far as its kind has them, a line each",
+                        "RSA, base64; SHA-1 or SHA-256 by SignatureVersion 1 or 2",
+                        "the certificate at SigningCertURL, of sns.REGION.amazonaws.com and "
+                        "trusted; TopicArn must be in the source's topics",
+                        "none is bounded; Timestamp is the event's own"},
         },
         // https://developer.paypal.com/api/rest/webhooks/rest/. A CRC32 binds the body: it can be
         // forged, so a transmission counts once and not for long.
@@ -29,6 +36,14 @@ static const struct scheme rows[] = {
                 .happened = "/create_time",
                 .once = true,
                 .verify = paypal_verify,
+                .said = {"PAYPAL-TRANSMISSION-SIG",
+                        "PAYPAL-TRANSMISSION-ID, \"|\", -TIME, \"|\", the webhook's id, \"|\", "
+                        "CRC32 of the body in decimal",
+                        "RSA with SHA-256, base64",
+                        "the certificate at PAYPAL-CERT-URL, of api.paypal.com and trusted; the "
+                        "secret is the webhook's id",
+                        "header PAYPAL-TRANSMISSION-TIME, RFC 3339; at most 3 d old and 5 min "
+                        "ahead"},
         },
         // https://plaid.com/docs/api/webhooks/webhook-verification/. There is no id at all.
         {
@@ -47,6 +62,11 @@ static const struct scheme rows[] = {
                 .published = true,
                 .jwt = JWT_ES256,
                 .verify = jwt_verify,
+                .said = {"Plaid-Verification, a JWT",
+                        "the token; its claim request_body_sha256 is the body's SHA-256 in hex",
+                        "ES256, and no other whatever the token says",
+                        "by its kid in the key set at the source's jwks, or in a secret's file",
+                        "the token's iat; at most 5 min old and 1 min ahead"},
         },
         // https://www.shipengine.com/docs/webhooks/security/
         {
@@ -60,6 +80,12 @@ static const struct scheme rows[] = {
                 .time = {.past_s = 300, .future_s = 300},
                 .published = true,
                 .verify = shipengine_verify,
+                .said = {"x-shipengine-rsa-sha256-signature", "x-shipengine-timestamp, \".\", body",
+                        "RSA with SHA-256, base64",
+                        "by x-shipengine-rsa-sha256-key-id in the key set at the source's jwks, or "
+                        "in a secret's file",
+                        "header x-shipengine-timestamp, RFC 3339 or s; at most 5 min old and 5 "
+                        "min ahead"},
         },
 };
 

@@ -140,6 +140,9 @@ struct scheme {
     // `published` and has none. Returns what verify_request() does.
     struct verify_result (*verify)(const struct scheme *row, const struct source *source,
             const struct verify_request *request);
+    struct scheme_said { // the same for people, which no field below can say
+        const char *signature, *what, *algorithm, *key, *time;
+    } said;
     enum scheme_token token; // SCHEME_TOKEN only
 
     // Where the signature is, and how it is written.
