@@ -80,7 +80,7 @@ static void a_set_that_can_not_be_made_is_refused(void **state)
 static void a_scheme_that_does_not_run_is_said(void **state)
 {
     (void)state;
-    struct source other = {.name = (char[]){"x"}, .scheme = (char[]){"easypost"}};
+    struct source other = {.name = (char[]){"x"}, .scheme = (char[]){"nobody"}};
     const struct event_rule rule = {.type = (char[]){"t"}};
     const struct body_wish wish = {.policy = &policy,
             .source = &other,
@@ -92,7 +92,43 @@ static void a_scheme_that_does_not_run_is_said(void **state)
     AUTO_TEXT struct text out;
     text_init(&out, 4096);
     assert_false(body_build(&wish, &out, &err));
-    assert_non_null(strstr(err.msg, "'easypost' is not active yet"));
+    assert_non_null(strstr(err.msg, "'nobody' is not active yet"));
+}
+
+static void a_batch_of_one_is_made_where_requests_hold_many(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *scheme, *type, *order, *body;
+    } cases[] = {
+            {"gocardless", "payments.confirmed", "/links/order",
+                    "{\"events\":[{\"id\":\"e\",\"resource_type\":\"payments\",\"action\":"
+                    "\"confirmed\",\"created_at\":1700000000,\"links\":{\"order\":\"1\"}}]}"},
+            {"sendgrid", "delivered", "/order",
+                    "[{\"sg_event_id\":\"e\",\"event\":\"delivered\",\"timestamp\":1700000000,"
+                    "\"order\":\"1\"}]"},
+            {"meta", "statuses", "/order",
+                    "{\"entry\":[{\"changes\":[{\"value\":{\"statuses\":[{\"id\":\"e\","
+                    "\"timestamp\":1700000000,\"order\":\"1\",\"status\":\"1\"}]}}]}]}"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        AUTO_FREE char *scheme = xstrdup(cases[i].scheme);
+        AUTO_FREE char *type = xstrdup(cases[i].type);
+        AUTO_FREE char *order = xstrdup(cases[i].order);
+        struct source source = {.name = scheme, .scheme = scheme};
+        const struct event_rule rule = {.type = type, .order = order};
+        const struct body_wish wish = {.policy = &policy,
+                .source = &source,
+                .rule = &rule,
+                .order = "1",
+                .event_id = "e",
+                .email = "c@example.net",
+                .now_s = 1700000000};
+        struct err err = {0};
+        AUTO_TEXT struct text out = {.max = 4096};
+        assert_true(body_build(&wish, &out, &err));
+        assert_string_equal(text_cstr(&out), cases[i].body);
+    }
 }
 
 int main(void)
@@ -102,6 +138,7 @@ int main(void)
             cmocka_unit_test(sets_come_last_and_may_be_json),
             cmocka_unit_test(a_set_that_can_not_be_made_is_refused),
             cmocka_unit_test(a_scheme_that_does_not_run_is_said),
+            cmocka_unit_test(a_batch_of_one_is_made_where_requests_hold_many),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
