@@ -93,6 +93,7 @@ static void set_rules(struct getter *getter)
     curl_easy_setopt(easy, CURLOPT_CERTINFO, 1L);
     curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L); // a slow resolver is not waited for
     curl_easy_setopt(easy, CURLOPT_FORBID_REUSE, 1L);
     curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)GETTER_TIME_MS);
     curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)GETTER_CONNECT_MS);

@@ -208,6 +208,17 @@ def test_a_subscription_is_confirmed_by_a_url_of_our_own(t):
     check("t%2F0k" not in rig.receiver.log(), "the token is not logged")
 
 
+def test_a_stop_does_not_wait_for_a_fetch(t):
+    rig = Rig(t)
+    eventually(lambda: rig.fetches(kind="jwks", outcome="ok") == 1, 8)
+    rig.server.delay = 30
+    eq(rig.pawl.post(rig.sns("m-1")).status, 503)
+    eventually(lambda: rig.server.count(PEM) == 1, 8)
+    began = time.time()
+    eq(rig.receiver.stop(), 0)
+    check(time.time() - began < 3, f"{time.time() - began:.1f} s")
+
+
 def test_a_paypal_transmission_counts_once_whatever_body_comes_under_it(t):
     rig = Rig(t)
     sent = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
@@ -223,6 +234,38 @@ def test_a_paypal_transmission_counts_once_whatever_body_comes_under_it(t):
     eq(states(rig.cluster), {"51": "s1"})
     eq((repeats(rig.cluster, "WH-1"), repeats(rig.cluster, "WH-FORGED", 4)), (1, 1))
     eq(keys(rig.cluster, "WH-1"), 1)
+
+
+PINNED = f"""
+  aws-sns: {{ scheme: aws-sns, topics: ["arn:aws:sns:us-east-1:1:*"], secrets: [credential:sns-cert] }}
+  paypal: {{ scheme: paypal, secrets: [credential:webhook, credential:paypal-cert] }}
+  plaid: {{ scheme: plaid, secrets: [credential:jwk] }}
+"""
+
+
+def test_keys_in_secrets_give_other_libraries_their_verdicts_and_nothing_is_fetched(t):
+    t.need_faults()
+    with open(t.need_shared("cases/signatures.jsonl"), encoding="utf-8") as f:
+        cases = [c for c in map(json.loads, f) if c["provider"] in ("aws-sns", "paypal", "plaid")]
+    check(len(cases) >= 16, f"only {len(cases)} cases")
+    key = lambda provider: next(c["public_key"] for c in cases if c["provider"] == provider)  # noqa: E731
+    edit = lambda text: re.sub(r"^sources:\n.*?(?=^orders:)", lambda _: "sources:" + PINNED + "\n", text, flags=re.M | re.S)  # noqa: E731
+    pawl = t.pawl(t.cluster(), edit=edit)
+    for name, value in (("sns-cert", key("aws-sns")), ("webhook", "8PT597110X687430LKGECATA"), ("paypal-cert", key("paypal")), ("jwk", key("plaid"))):
+        pawl.set_credential(name, value)
+    receiver = pawl.receiver(now=cases[0]["now"])
+    wrong = []
+    for case in cases:
+        headers = {name: value for name, value in case["headers"]}
+        answer = pawl.post(Request("/hooks/" + case["provider"], headers, base64.b64decode(case["body"])))
+        told = receiver.metric("pawl_webhook_rejected_total", reason=case["reason"]) if case["reason"] else 1
+        # A confirmation is authentic, and there is no network to confirm it by.
+        if answer.status != (200 if case["expect"] == "accept" else 401) or told < 1:
+            wrong.append((case["id"], answer.status, answer.body))
+    eq(wrong, [])
+    eq(receiver.metric("pawl_fetches_total", kind="certificate") + receiver.metric("pawl_fetches_total", kind="jwks"), 0)
+    ids = {i for (i,) in pawl.cluster.query("SELECT event_id FROM pawl.keys")}
+    check("WH-FORGED" not in {i for (i,) in pawl.cluster.query("SELECT event_id FROM pawl.moves")} and len(ids) >= 2, str(ids))
 
 
 def collide(head, tail, want):
