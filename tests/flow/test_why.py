@@ -198,11 +198,52 @@ def test_what_is_no_request_is_said(t):
     eq(w.run("verify", "--at", "soon", stdin=stripe("x", BODY))[0], 5)
 
 
+def test_a_refused_request_that_was_kept_can_be_asked_about(t):
+    w = t.world(receivers=1, dispatchers=0)
+    body = b'{"id":"evt_9","type":"step.s1"}'
+    request = Request("/hooks/stripe", stripe_sign(secret("stripe"), body), body + b"\r\n")
+    eq(w.post(request).status, 401)
+    kept = eventually(lambda: w.json("inbox", "rejected", "list")["items"], what="it is kept")[0]
+    status, out, err = w.run("verify", "--json", stdin=w.must("inbox", "rejected", "show", kept["id"], "--json"))
+    told = json.loads(out)
+    eq((status, told["source"], told["reason"]), (1, "stripe", "signature_mismatch"), err)
+    eq("without the trailing CRLF of the body" in [i for i, _, _ in ifs(told)], True, out)
+
+
+def test_what_no_key_signs_and_what_a_public_key_signs_is_asked_too(t):
+    w = t.pawl(t.cluster(), setup=False, edit=lambda text: text.replace("\norders:", """
+  telegram: { scheme: telegram, secrets: [credential:telegram], events: { update: { order: /o, to: s1 } } }
+  sendgrid: { scheme: sendgrid, secrets: [credential:sendgrid], events: { delivered: { order: /o, to: s1 } } }
+
+orders:""", 1))
+    w.breaks["all"] = "no database is asked"
+    folder = os.path.join(w.dir, "key.pem")
+    subprocess.run(["openssl", "ecparam", "-name", "prime256v1", "-genkey", "-noout", "-out", folder], check=True, capture_output=True)
+    public = subprocess.run(["openssl", "pkey", "-in", folder, "-pubout", "-outform", "DER"], check=True, capture_output=True).stdout
+    w.set_credential("sendgrid", base64.b64encode(public).decode())
+    name = "X-Telegram-Bot-Api-Secret-Token"
+    eq(ask(w, saved("/hooks/telegram", {name: secret("telegram")}, b"{}"))["authentic"], True)
+    told = ask(w, saved("/hooks/telegram", {name: secret("telegram") + "x"}, b"{}"))
+    eq((told["reason"], ifs(told)), ("signature_mismatch", []))
+    body = b'[{"sg_event_id":"e1","event":"delivered"}]\r\n'
+
+    def sendgrid(signed, got, mac=None):
+        made = mac or subprocess.run(["openssl", "dgst", "-sha256", "-sign", folder], input=b"%d" % T + signed, check=True, capture_output=True).stdout
+        return saved("/hooks/sendgrid", {"X-Twilio-Email-Event-Webhook-Timestamp": T,
+                                         "X-Twilio-Email-Event-Webhook-Signature": base64.b64encode(made).decode()}, got)
+    eq(ask(w, sendgrid(body, body))["authentic"], True)
+    eq([i for i, _, _ in ifs(ask(w, sendgrid(body, body[:-2])))], ["with a trailing CRLF behind the body"])
+    forged = hmac.new(base64.b64encode(public), b"%d" % T + body, hashlib.sha256).digest()
+    told = ask(w, sendgrid(body, body, forged))
+    eq((told["authentic"], ifs(told)), (False, []), "the public key is no shared secret")
+
+
 def test_docs_schemes_is_what_the_catalogue_says(t):
     w = installation(t)
     with open(os.path.join(ROOT, "docs", "schemes.md"), encoding="utf-8") as f:
         page = f.read()
     begin, end = "<!-- made by `pawl schemes list --markdown` -->\n", "<!-- end -->"
     check(begin in page and end in page, "the page has its marks")
-    eq(page.split(begin)[1].split(end)[0].strip(), w.must("schemes", "list", "--markdown").strip(), "tools/schemes-page mends it")
-    check("?" not in w.must("schemes", "list", "--json"), "every row has words")
+    same = page.split(begin)[1].split(end)[0].strip() == w.must("schemes", "list", "--markdown").strip()
+    check(same, "docs/schemes.md is not what the table says: tools/schemes-page BUILD mends it")
+    check("?" not in w.must("schemes", "list", "--markdown"), "every row has words")
