@@ -1,6 +1,6 @@
-"""Fuzz targets, built with clang's libFuzzer under ASan and UBSan and run for a few seconds each (--long: ten minutes).
+"""Fuzz targets, built with clang's libFuzzer under ASan and UBSan and run for a few seconds each (--long: 10,000,000 executions).
 
-Every tests/fuzz/*_fuzz.c is a target."""
+Every tests/fuzz/NAME_fuzz.c is a target; tests/fuzz/corpus/NAME holds what it begins with, a file a branch."""
 import atexit
 import glob
 import os
@@ -10,13 +10,16 @@ import tempfile
 
 from harness import *
 
-SECONDS, SECONDS_LONG = 8, 600
+SECONDS, RUNS_LONG = 8, 10_000_000
 FLAGS = ["-std=gnu17", "-D_GNU_SOURCE", "-g", "-O1", "-fsanitize=fuzzer,address,undefined", "-fno-sanitize-recover=all"]
 
 
 # What a target may use: code without sockets and databases. The linker takes what each one needs.
 POOL = ["common/*.c", "common/json/*.c", "common/template/*.c", "common/config/*.c", "receiver/verify/*.c",
-        "receiver/arrival.c", "receiver/accept/read*.c", "receiver/http/head.c", "receiver/http/inflate.c"]
+        "receiver/arrival.c", "receiver/pubkey.c", "receiver/accept/read*.c", "receiver/http/head.c", "receiver/http/inflate.c",
+        "dispatcher/delivery.c", *(f"dispatcher/send/{name}.c" for name in ("address", "encode", "mime", "reply", "smtp"))]
+CORPUS = os.path.join(os.path.dirname(os.path.realpath(__file__)), "corpus")
+CORPUS_BYTES_MAX = 200_000
 LIBRARIES = ["-ljansson", "-lyaml", "-lsodium", "-lcrypto", "-lpthread", "-lz"]
 _archive = []
 
@@ -47,15 +50,17 @@ def fuzz(t, target):
     folder = scratch("pawl-fuzz-")
     program = os.path.join(folder, "fuzz")
     clang(["clang", *FLAGS, "-I.", target, archive(), *LIBRARIES, "-o", program])
-    seconds = SECONDS_LONG if t.long else SECONDS
-    ran = subprocess.run([program, f"-max_total_time={seconds}", "-max_len=4096", "-timeout=5", "-rss_limit_mb=2000",
-                          f"-artifact_prefix={folder}/"], cwd=folder, capture_output=True, text=True, check=False)
+    found, seeds = os.path.join(folder, "found"), os.path.join(CORPUS, os.path.basename(target)[:-len("_fuzz.c")])
+    os.mkdir(found)
+    length = f"-runs={RUNS_LONG}" if t.long else f"-max_total_time={SECONDS}"
+    ran = subprocess.run([program, length, "-max_len=4096", "-timeout=5", "-rss_limit_mb=2000", f"-artifact_prefix={folder}/",
+                          found, seeds], cwd=folder, capture_output=True, text=True, check=False)
     eq(ran.returncode, 0, ran.stderr[-3000:])
     check("Done" in ran.stderr, "the fuzzer ran to its end")
 
 
 def target_test(path):
-    @timeout(200)
+    @timeout(2000)
     def run(t):
         fuzz(t, path)
     return run
@@ -63,3 +68,16 @@ def target_test(path):
 
 for _path in sorted(glob.glob(os.path.join(os.path.dirname(os.path.realpath(__file__)), "*_fuzz.c"))):
     globals()["test_" + os.path.basename(_path)[:-7] + "_holds"] = target_test(_path)
+
+
+def test_every_target_has_a_small_corpus_of_distinct_files(t):
+    targets = {os.path.basename(p)[:-len("_fuzz.c")] for p in glob.glob(os.path.join(os.path.dirname(CORPUS), "*_fuzz.c"))}
+    eq(set(os.listdir(CORPUS)), targets)
+    files = [os.path.join(CORPUS, target, name) for target in sorted(targets) for name in os.listdir(os.path.join(CORPUS, target))]
+    bodies = {}
+    for path in files:
+        with open(path, "rb") as f:
+            bodies.setdefault((os.path.dirname(path), f.read()), []).append(path)
+    eq([paths for paths in bodies.values() if len(paths) > 1], [])
+    total = sum(len(body) for _, body in bodies)
+    check(total < CORPUS_BYTES_MAX, f"{total} bytes")

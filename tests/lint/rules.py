@@ -51,7 +51,7 @@ def is_c(path):
 
 def is_text(path):
     return path.endswith((".c", ".h", ".def", ".py", ".sql", ".sh", ".md", ".yaml", ".build", ".mustache")) or (
-        "." not in os.path.basename(path) and path.startswith(("deploy/", "tests/", ".ci/")))
+        "." not in os.path.basename(path) and path.startswith(("deploy/", "tests/", ".ci/")) and not path.startswith("tests/fuzz/corpus/"))
 
 
 def code_only(text):
