@@ -11,7 +11,7 @@ from rig import (POLICY, T_BACK, Acknowledged, all_done, both_at_once, events, e
                  messages_kept_their_promise, step)
 
 # A text of one statement of the transaction that is cut.
-ACCEPT, CLAIM, RECORD, TAKEOVER = "INSERT INTO keys", "INSERT INTO claims", "RETURNING u.i, d.lane", "the lease ran out"
+ACCEPT, CLAIM, RECORD, TAKEOVER = "INSERT INTO keys", "INSERT INTO claims", "RETURNING u.*, d.lane", "the lease ran out"
 CUTS = 4
 
 
