@@ -1,5 +1,8 @@
 #include "dispatcher/delivery.h"
 
+#include "common/json/scan.h"
+#include "common/utf8.h"
+
 #include <jansson.h>
 
 static const char *const state_names[] = {
@@ -83,21 +86,33 @@ static void auto_decref_(json_t **json)
 }
 #define AUTO_JSON __attribute__((cleanup(auto_decref_)))
 
-static int append_dump(const char *bytes, size_t len, void *out)
+static bool is_utf8(struct slice s)
 {
-    return text_add(out, (struct slice){(const unsigned char *)bytes, len}) ? 0 : -1;
-}
-
-bool content_to_json(const struct content *content, struct text *out)
-{
-    AUTO_JSON json_t *object = json_object();
-    for (size_t i = 0; i < ARRAY_LEN(members); i++) {
-        const char *value = member_get(content, &members[i]);
-        // json_string() is NULL for what is not UTF-8, and then the set fails.
-        if (value && json_object_set_new(object, members[i].name, json_string(value)) != 0)
+    for (size_t n; s.len > 0; s.ptr += n, s.len -= n) {
+        n = s.ptr[0] < 0x80 ? 1 : utf8_len(s);
+        if (n == 0)
             return false;
     }
-    return json_dump_callback(object, append_dump, out, JSON_COMPACT) == 0;
+    return true;
+}
+
+static bool add_member(const char *name, struct slice value, bool first, struct text *out)
+{
+    return is_utf8(value) && text_char(out, first ? '{' : ',') && json_quote(out, slice_of(name)) &&
+           text_char(out, ':') && json_quote(out, value);
+}
+
+// Written by hand and not by the library: it is done once a delivery, and of long texts.
+bool content_to_json(const struct content *content, struct text *out)
+{
+    bool first = true;
+    for (size_t i = 0; i < ARRAY_LEN(members); i++) {
+        const char *value = member_get(content, &members[i]);
+        if (value && !add_member(members[i].name, slice_of(value), first, out))
+            return false;
+        first = first && !value;
+    }
+    return (!first || text_char(out, '{')) && text_char(out, '}');
 }
 
 static bool take_member(

@@ -216,7 +216,9 @@ static bool add_escape(struct text *out, unsigned char c)
             ['\n'] = 'n',
             ['\r'] = 'r',
             ['\t'] = 't'};
-    return letters[c] ? text_fmt(out, "\\%c", letters[c]) : text_fmt(out, "\\u%04x", c);
+    const unsigned char pair[2] = {'\\', (unsigned char)letters[c]};
+    return letters[c] ? text_add(out, (struct slice){pair, sizeof pair})
+                      : text_fmt(out, "\\u%04x", c);
 }
 
 static bool needs_escape(unsigned char c)
@@ -229,7 +231,7 @@ static size_t plain_run(struct slice s, size_t i)
 {
     size_t start = i;
     while (i < s.len && !needs_escape(s.ptr[i])) {
-        size_t n = utf8_len(from(s, i));
+        size_t n = s.ptr[i] < 0x80 ? 1 : utf8_len(from(s, i));
         if (n == 0)
             break;
         i += n;
