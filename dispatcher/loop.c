@@ -6,6 +6,10 @@
 #include "common/metrics.h"
 #include "dispatcher/loop_db.h"
 
+#include <poll.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
 enum {
     WAIT_MAX_MS = 1000,
     LIVE_MS = 30000,         // the loop turns at least once a second
@@ -119,7 +123,9 @@ struct loop *loop_new(const struct loop_options *options, struct err *err)
     loop->renewal = renewal_new(&loop->leases);
     loop->gauges = gauges_new();
     loop->health = health_new();
-    loop->connector = connector_new(options->database, wake, loop);
+    loop->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    for (size_t i = 0; i < DESKS; i++)
+        desk_init(&loop->desks[i], options->database, wake, loop);
     atomic_store(&loop->turned_ms, clock_mono_ms());
     return loop;
 }
@@ -128,8 +134,10 @@ void loop_free(struct loop *loop)
 {
     if (!loop)
         return;
-    connector_free(loop->connector);
-    pg_close(loop->pg);
+    for (size_t i = 0; i < DESKS; i++)
+        desk_fini(&loop->desks[i]);
+    if (loop->epoll_fd >= 0)
+        close(loop->epoll_fd);
     claimer_free(loop->claimer);
     recorder_free(loop->recorder);
     takeover_free(loop->takeover);
@@ -193,7 +201,8 @@ static bool stop_turn(struct loop *loop)
         transport_abort(loop->wire.transport);
         wire_collect(&loop->wire);
     }
-    bool open = loop->working || loop->wire.flying > 0 || recorder_pending(loop->recorder) > 0;
+    bool open =
+            loop_db_working(loop) || loop->wire.flying > 0 || recorder_pending(loop->recorder) > 0;
     // Results that can't be recorded now are judged by whoever takes the lease over.
     return !open || now >= loop->grace_ends_ms + ABORTED_RECORD_MS;
 }
@@ -211,10 +220,8 @@ static int64_t next_wait_ms(const struct loop *loop)
 
 static void wait_for_something(struct loop *loop)
 {
-    bool flying = loop->pg && loop->working;
     short seen = 0;
-    transport_poll(loop->wire.transport, next_wait_ms(loop), flying ? pg_fd(loop->pg) : -1,
-            flying ? pg_events(loop->pg) : 0, &seen);
+    transport_poll(loop->wire.transport, next_wait_ms(loop), loop->epoll_fd, POLLIN, &seen);
 }
 
 int loop_run(struct loop *loop)

@@ -1,8 +1,7 @@
-// loop.h: the dispatcher's one thread: transfers and the database in one poll, one piece of
-// database work at a time.
+// loop.h: the dispatcher's one thread: transfers and the database in one poll.
 //
-// The order of work: results first, but never twice in a row while something else is due; leases
-// before takeovers; then claims for what is free; the figures last.
+// The database side does one piece of work at each of its two desks: records at one; at the other
+// leases before takeovers, then claims for what is free, the figures last.
 #pragma once
 #include "common/config/policy.h"
 #include "common/pg/pg.h"

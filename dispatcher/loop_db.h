@@ -1,8 +1,12 @@
-// loop_db.h: the loop's state, and its database side: the connection, and which work is next.
+// loop_db.h: the loop's state, and its database side: two desks, and which work is next at each.
+//
+// Results are recorded at one desk while the other claims, so that no record waits for what a claim
+// renders and two commits share the disk. To the database they are like two dispatchers: what both
+// touch is locked in key order.
 #pragma once
 #include "dispatcher/claim/claim.h"
 #include "dispatcher/claim/takeover.h"
-#include "dispatcher/connector.h"
+#include "dispatcher/desk.h"
 #include "dispatcher/gauges.h"
 #include "dispatcher/health.h"
 #include "dispatcher/loop.h"
@@ -12,8 +16,12 @@
 
 #include <stdatomic.h>
 
+enum { DESK_CLAIM, DESK_RECORD, DESKS }; // DESK_CLAIM does all but records
+
 struct loop {
     struct loop_options options;
+    struct desk desks[DESKS];
+    int epoll_fd; // ready when a desk's flight can go on
     struct leases leases;
     struct policies *policies;
     struct wire wire;
@@ -23,17 +31,11 @@ struct loop {
     struct renewal *renewal;
     struct gauges *gauges;
     struct health *health;
-    struct connector *connector;
 
-    struct pg *pg;      // NULL = not connected
-    bool was_connected; // once: from then on nothing ends the process but a signal
-    bool working;       // .work has a flight in the air
-    struct work_kind work;
-    int64_t launched_ms;
-    bool recorded_last;        // the work before was a record: others have a turn
+    bool was_connected;        // once: from then on nothing ends the process but a signal
     bool more_due;             // the last claim came back full
     int64_t claim_ms, idle_ms; // next claim; how long an idle one waits
-    int64_t takeover_ms, gauges_ms, refresh_ms, quiet_until_ms;
+    int64_t takeover_ms, gauges_ms, refresh_ms;
 
     bool stopping, aborted;
     int64_t grace_ends_ms;
@@ -44,8 +46,11 @@ struct loop {
     atomic_llong turned_ms;
 };
 
-// Goes on with the work that is open, or begins the next; connects when there is no connection.
+// Goes on with the work that is open, or begins the next; connects where there is no connection.
 void loop_db_turn(struct loop *loop);
+
+// True while a flight is in the air.
+bool loop_db_working(const struct loop *loop);
 
 // The active version is newer than the sender, and loading it did not just fail.
 bool loop_db_outdated(const struct loop *loop, int version);

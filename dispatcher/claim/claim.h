@@ -9,7 +9,7 @@
 #include "dispatcher/work.h"
 
 enum {
-    CLAIM_MAX = 200,                      // rows of one claim
+    CLAIM_MAX = 500,                      // rows of one claim
     CLAIM_CONTENT_MAX = 16 * 1024 * 1024, // bytes that one claim may render; the rest waits
     CLAIM_BROKEN_WAIT_MS = 30 * 1000,     // rows of a policy version that can't be loaded
 };

@@ -51,7 +51,7 @@ static enum work next(void *self, struct pg *pg, struct err *err)
     for (struct batch *batch = r->leases->first; batch; batch = batch->next) {
         if (batch->lost)
             continue;
-        if (is_ours(pg, batch)) {
+        if (batch->releasing || is_ours(pg, batch)) {
             batch->granted_ms = r->asked_ms;
             continue;
         }

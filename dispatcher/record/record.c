@@ -187,9 +187,13 @@ static void add_release(struct recorder *r, struct pg *pg)
 {
     pg_add(pg, SQL_RELEASE);
     pg_p_uuids(pg);
-    for (size_t i = 0; i < r->n; i++)
-        if (first_of_batch(r, i) && completes(r, r->batch[i].batch))
-            pg_e_uuid(pg, r->batch[i].batch->id);
+    for (size_t i = 0; i < r->n; i++) {
+        struct batch *batch = r->batch[i].batch;
+        if (!first_of_batch(r, i) || !completes(r, batch))
+            continue;
+        batch->releasing = true;
+        pg_e_uuid(pg, batch->id);
+    }
     pg_p_uuid(pg, r->options.leases->worker);
 }
 
@@ -281,6 +285,7 @@ static void requeue(struct recorder *r, bool uncertain)
 {
     for (size_t i = r->n; i-- > 0;) {
         struct delivery *delivery = r->batch[i].delivery;
+        r->batch[i].batch->releasing = false;
         if (uncertain)
             r->batch[i].batch->uncertain = true;
         delivery->next = r->head;

@@ -7,7 +7,7 @@
 #include "dispatcher/lease.h"
 #include "dispatcher/work.h"
 
-enum { RECORD_BATCH_MAX = 256 };
+enum { RECORD_BATCH_MAX = 512 };
 
 struct recorder_options {
     struct leases *leases;
