@@ -106,7 +106,8 @@ int main(int argc, char **argv)
             .limit = argc > 2 ? strtoll(argv[2], NULL, 10) : 0,
             .for_ms = argc > 3 ? strtoll(argv[3], NULL, 10) : 0,
     });
-    int code = dispatcher_main(&(struct dispatcher_options){.config = argv[1]});
+    int code = dispatcher_main(
+            &(struct dispatcher_options){.config = argv[1], .admin = "127.0.0.1:0"});
     printf("{\"sent\":%lld,\"seconds\":%.6f", (long long)free_send_count(),
             (double)(last_us - first_us) / 1e6);
     print_samples("claim_ms", &claims);
