@@ -2,12 +2,30 @@
 
 #include <openssl/evp.h>
 #include <openssl/rand.h>
+#include <pthread.h>
 #include <stdio.h>
+
+// Fetched once: EVP_sha256() alone has OpenSSL 3 look the algorithm up at each use. Never freed.
+static const EVP_MD *sha256;
+
+static void fetch_sha256(void)
+{
+    sha256 = EVP_MD_fetch(NULL, "SHA256", NULL);
+    if (!sha256)
+        abort();
+}
+
+static const EVP_MD *sha256_md(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, fetch_sha256);
+    return sha256;
+}
 
 void sha256_of(struct slice bytes, unsigned char out[32])
 {
     if (EVP_Digest(bytes.ptr ? bytes.ptr : (const unsigned char *)"", bytes.len, out, NULL,
-                EVP_sha256(), NULL) != 1)
+                sha256_md(), NULL) != 1)
         abort();
 }
 
@@ -26,7 +44,7 @@ struct key key_derive(const struct slice *parts, size_t n)
 {
     unsigned char digest[32];
     EVP_MD_CTX *ctx = EVP_MD_CTX_new();
-    if (!ctx || EVP_DigestInit_ex(ctx, EVP_sha256(), NULL) != 1)
+    if (!ctx || EVP_DigestInit_ex(ctx, sha256_md(), NULL) != 1)
         abort();
     for (size_t i = 0; i < n; i++)
         hash_part(ctx, parts[i]);
@@ -47,8 +65,12 @@ int key_bucket(struct key key)
 
 void key_hex(struct key key, char out[KEY_HEX])
 {
-    for (size_t i = 0; i < KEY_BYTES; i++)
-        snprintf(out + 2 * i, 3, "%02x", key.bytes[i]);
+    static const char digits[] = "0123456789abcdef";
+    for (size_t i = 0; i < KEY_BYTES; i++) {
+        out[2 * i] = digits[key.bytes[i] >> 4];
+        out[2 * i + 1] = digits[key.bytes[i] & 15];
+    }
+    out[KEY_HEX - 1] = '\0';
 }
 
 static int hex_digit(unsigned char c)

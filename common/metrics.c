@@ -84,6 +84,14 @@ static void add_escaped(struct text *out, const char *value, bool quotes)
 {
     size_t left = VALUE_MAX;
     for (const char *p = value; *p && (!quotes || left-- > 0); p++) {
+        size_t plain = strcspn(p, "\\\n\"");
+        if (plain > 0) {
+            plain = quotes && plain > left + 1 ? left + 1 : plain;
+            text_add(out, (struct slice){(const unsigned char *)p, plain});
+            left -= plain - 1;
+            p += plain - 1;
+            continue;
+        }
         if (*p == '\\')
             text_str(out, "\\\\");
         else if (*p == '\n')
@@ -100,7 +108,9 @@ static void render_labels(
 {
     text_reset(out);
     for (size_t i = 0; i < family->n_labels; i++) {
-        text_fmt(out, "%s%s=\"", i ? "," : "", family->labels[i]);
+        text_str(out, i ? "," : "");
+        text_str(out, family->labels[i]);
+        text_str(out, "=\"");
         add_escaped(out, values[i], true);
         text_char(out, '"');
     }

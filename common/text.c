@@ -66,13 +66,18 @@ bool text_fmt(struct text *text, const char *fmt, ...)
     va_start(args, fmt);
     va_list again;
     va_copy(again, args);
-    int n = vsnprintf(NULL, 0, fmt, args);
+    // Mostly it fits into what is there already.
+    size_t room = text->ptr ? text->room - text->len : 0;
+    int n = vsnprintf(room ? text->ptr + text->len : NULL, room, fmt, args);
     va_end(args);
-    bool ok = n >= 0 && reserve(text, (size_t)n);
-    if (ok) {
+    bool fits = n >= 0 && (size_t)n < room && (size_t)n <= text->max - text->len;
+    bool ok = fits || (n >= 0 && reserve(text, (size_t)n));
+    if (ok && !fits)
         vsnprintf(text->ptr + text->len, (size_t)n + 1, fmt, again);
+    if (ok)
         text->len += (size_t)n;
-    }
+    else if (room)
+        text->ptr[text->len] = '\0'; // what did not fit is taken back
     va_end(again);
     return ok;
 }

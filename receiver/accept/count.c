@@ -27,11 +27,14 @@ static void count_copies(const struct batch *batch)
 
 static void count_moves(const struct batch *batch)
 {
+    struct series *of[MOVE_UNKNOWN_ORDER + 1] = {0};
     for (size_t i = 0; i < batch->judgements.n; i++) {
         const struct judgement *row = &batch->judgements.rows[i];
         if (row->order == SIZE_MAX)
             continue;
-        series_inc(metric(METRIC_MOVES, move_outcome_name(row->outcome), NULL));
+        if (!of[row->outcome])
+            of[row->outcome] = metric(METRIC_MOVES, move_outcome_name(row->outcome), NULL);
+        series_inc(of[row->outcome]);
         if (row->outcome == MOVE_ALREADY_DONE)
             series_inc(metric(METRIC_DUPLICATES, "move", NULL));
     }

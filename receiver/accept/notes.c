@@ -38,26 +38,24 @@ void once_keys_free(struct once_keys *once)
 
 // What a once key may name: there an event goes by its whole name, since two sources, or two
 // accounts of one, may use the same id.
-static json_t *once_values(const struct batch *batch, const struct note *note)
+static void name_event(const struct batch *batch, const struct note *note, json_t *values)
 {
     const struct candidate *event = &batch->judgements.rows[note->judgement].event;
     const struct source *source = policy_source_by_id(batch->policy, event->source);
     AUTO_FREE char *name = values_event_name(source ? source->name : "", event->scope, event->id);
-    json_t *values = json_loads(note->data, 0, NULL);
     json_object_set_new(json_object_get(values, "event"), "id", json_string(name));
-    return values;
 }
 
-static bool expand_once(
-        const struct batch *batch, const struct once_keys *once, struct note *note, struct err *err)
+// values: what its data says; changed.
+static bool expand_once(const struct batch *batch, const struct once_keys *once, struct note *note,
+        json_t *values, struct err *err)
 {
     size_t message = (size_t)(note->message - batch->policy->messages);
-    json_t *values = once_values(batch, note);
+    name_event(batch, note, values);
     struct text out;
     text_init(&out, ONCE_MAX);
     struct template_how how = {.part = TEMPLATE_TEXT};
     bool ok = template_expand(once->by_message[message], &how, values, &out, err);
-    json_decref(values);
     note->once = ok ? text_steal(&out) : NULL;
     text_fini(&out);
     return ok;
@@ -88,8 +86,11 @@ static bool add_note(struct batch *batch, const struct once_keys *once, size_t m
     const struct judgement *row = &batch->judgements.rows[judgement];
     struct note_words words = words_of(batch, row);
     struct note note = {.message = &batch->policy->messages[message], .judgement = judgement};
-    note.data = values_of_note(&words);
-    if (!expand_once(batch, once, &note, err)) {
+    json_t *values = values_of_note(&words);
+    note.data = values_compact(values);
+    bool ok = expand_once(batch, once, &note, values, err);
+    json_decref(values);
+    if (!ok) {
         free(note.data);
         return err_prefix(err, "once key of message '%s'", note.message->name);
     }

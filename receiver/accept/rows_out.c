@@ -10,17 +10,37 @@ static void put_text(struct pg *pg, const char *text)
     pg_e_bytes(pg, text ? slice_of(text) : (struct slice){NULL, 0});
 }
 
+// Which notes came of which judgement: lists, in the order of the notes.
+struct owed {
+    size_t *first; // by judgement; SIZE_MAX = none
+    size_t *next;  // by note
+};
+
+static struct owed owed_of(const struct batch *batch)
+{
+    struct owed owed = {.first = xmalloc((batch->judgements.n + batch->n_notes) * sizeof(size_t))};
+    owed.next = owed.first + batch->judgements.n;
+    for (size_t j = 0; j < batch->judgements.n; j++)
+        owed.first[j] = SIZE_MAX;
+    for (size_t i = batch->n_notes; i-- > 0;) {
+        size_t judgement = batch->notes[i].judgement;
+        owed.next[i] = owed.first[judgement];
+        owed.first[judgement] = i;
+    }
+    return owed;
+}
+
 // The notifications that came of a judgement, as an array literal; NULL when there are none.
-static void put_made(struct pg *pg, const struct batch *batch, size_t judgement)
+static void put_made(
+        struct pg *pg, const struct batch *batch, const struct owed *owed, size_t judgement)
 {
     AUTO_TEXT struct text literal;
     text_init(&literal, 64 * 1024);
-    for (size_t i = 0; i < batch->n_notes; i++) {
-        const struct note *note = &batch->notes[i];
+    for (size_t i = owed->first[judgement]; i != SIZE_MAX; i = owed->next[i]) {
         char hex[KEY_HEX];
-        if (!note->made || note->judgement != judgement)
+        if (!batch->notes[i].made)
             continue;
-        key_hex(note->id, hex);
+        key_hex(batch->notes[i].id, hex);
         text_fmt(&literal, "%s%s", literal.len ? "," : "{", hex);
     }
     if (literal.len == 0) {
@@ -58,6 +78,7 @@ static int bucket_of(const struct batch *batch, const struct judgement *row)
 
 void rows_moves(struct pg *pg, const struct batch *batch)
 {
+    struct owed owed = owed_of(batch);
     pg_add(pg, ACCEPT_MOVES);
     MOVES(pg_p_ints, pg_e_int(pg, bucket_of(batch, row)));
     MOVES(pg_p_ints, pg_e_int(pg, row->event.source));
@@ -70,8 +91,9 @@ void rows_moves(struct pg *pg, const struct batch *batch)
     MOVES(pg_p_texts, put_text(pg, row->event.id));
     MOVES(pg_p_texts, put_text(pg, row->event.scope));
     MOVES(pg_p_bigs, row->event.has_sequence ? pg_e_big(pg, row->event.sequence) : pg_e_null(pg));
-    MOVES(pg_p_texts, put_made(pg, batch, i_));
+    MOVES(pg_p_texts, put_made(pg, batch, &owed, i_));
     pg_p_int(pg, batch->policy->version);
+    free(owed.first);
 }
 
 #define NOTES(begin, put)                                                                          \

@@ -2,8 +2,6 @@
 
 #include "common/utf8.h"
 
-#include <jansson.h>
-
 static json_t *object_of(const char *text)
 {
     json_t *object = text ? json_loads(text, 0, NULL) : NULL;
@@ -13,10 +11,9 @@ static json_t *object_of(const char *text)
     return json_object();
 }
 
-static char *compact(json_t *object)
+char *values_compact(const json_t *value)
 {
-    char *text = json_dumps(object, JSON_COMPACT);
-    json_decref(object);
+    char *text = json_dumps(value, JSON_COMPACT);
     return text ? text : xstrdup("{}");
 }
 
@@ -27,7 +24,7 @@ static bool is_empty_object(const char *text)
 
 bool values_fill(char **kept, const char *more)
 {
-    if (is_empty_object(more))
+    if (is_empty_object(more) || (*kept && strcmp(*kept, more) == 0))
         return false;
     json_t *have = object_of(*kept), *come = object_of(more), *value;
     const char *name;
@@ -41,7 +38,8 @@ bool values_fill(char **kept, const char *more)
         changed = true;
     }
     json_decref(come);
-    char *text = compact(have);
+    char *text = changed ? values_compact(have) : NULL;
+    json_decref(have);
     if (!changed || strlen(text) > VALUES_MAX) {
         free(text);
         return false;
@@ -57,7 +55,7 @@ static void set_text(json_t *object, const char *name, const char *value)
         json_object_set_new(object, name, json_string(value));
 }
 
-char *values_of_note(const struct note_words *words)
+json_t *values_of_note(const struct note_words *words)
 {
     json_t *root = json_object(), *event = json_object(), *data = object_of(words->data);
     if (words->order_id) {
@@ -71,15 +69,30 @@ char *values_of_note(const struct note_words *words)
     set_text(event, "source", words->source);
     json_object_set_new(root, "event", event);
     json_object_set_new(root, "contact", object_of(words->contact));
-    json_t *own = object_of(words->event_data);
-    json_object_update(data, own);
-    json_decref(own);
+    if (!is_empty_object(words->event_data)) {
+        json_t *own = object_of(words->event_data);
+        json_object_update(data, own);
+        json_decref(own);
+    }
     json_object_set_new(root, "data", data);
-    return compact(root);
+    return root;
+}
+
+// Without reading all of it. Names are written by us, as they are: what is not there is not a
+// member.
+static bool may_have(const char *object, const char *member)
+{
+    size_t len = strlen(member);
+    for (const char *at = object; at && (at = strstr(at, member)) != NULL; at++)
+        if (at > object && at[-1] == '"' && at[len] == '"')
+            return true;
+    return false;
 }
 
 char *values_text(const char *object, const char *member, size_t max)
 {
+    if (!may_have(object, member))
+        return NULL;
     json_t *root = object_of(object), *value = json_object_get(root, member);
     char *text = NULL;
     if (json_is_string(value)) {

@@ -3,6 +3,8 @@
 #pragma once
 #include "common/text.h"
 
+#include <jansson.h>
+
 // Most that an order keeps of either object; what would pass it is not taken over.
 #define VALUES_MAX (16 * 1024)
 
@@ -18,9 +20,12 @@ struct note_words {
     const char *event_data; // JSON object: the event's own, goes before the kept one
 };
 
-// {"order":{"id","state"},"event":{"id","type","source"},"contact":{..},"data":{..}} as text;
-// free() it.
-char *values_of_note(const struct note_words *words);
+// {"order":{"id","state"},"event":{"id","type","source"},"contact":{..},"data":{..}}; json_decref()
+// it.
+json_t *values_of_note(const struct note_words *words);
+
+// A value as compact text, "{}" for none; free() it.
+char *values_compact(const json_t *value);
 
 // A text member of a JSON object as a malloc'ed string; NULL when missing, empty, not a string,
 // over max bytes or with a control character in it (utf8_has_control).

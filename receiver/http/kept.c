@@ -2,11 +2,13 @@
 
 #include <strings.h>
 
+// word is in lower case; the first letter alone sorts out nearly all.
 static bool contains(struct slice name, const char *word)
 {
     size_t len = strlen(word);
     for (size_t i = 0; i + len <= name.len; i++)
-        if (strncasecmp((const char *)name.ptr + i, word, len) == 0)
+        if ((name.ptr[i] | 0x20) == word[0] &&
+                strncasecmp((const char *)name.ptr + i, word, len) == 0)
             return true;
     return false;
 }
@@ -33,17 +35,27 @@ static bool is_private(struct slice name, const char *signature_header)
 
 static void add_printable(struct text *out, struct slice bytes)
 {
-    for (size_t i = 0; i < bytes.len; i++)
-        text_char(out, bytes.ptr[i] >= 0x20 && bytes.ptr[i] < 0x7f ? (char)bytes.ptr[i] : '?');
+    size_t start = 0;
+    for (size_t i = 0; i <= bytes.len; i++) {
+        if (i < bytes.len && bytes.ptr[i] >= 0x20 && bytes.ptr[i] < 0x7f)
+            continue;
+        text_add(out, (struct slice){bytes.ptr + start, i - start});
+        if (i < bytes.len)
+            text_char(out, '?');
+        start = i + 1;
+    }
 }
 
 static void add_mark(struct text *out, struct slice value)
 {
     unsigned char hash[32];
+    struct key key;
+    char hex[KEY_HEX];
     sha256_of(value, hash);
+    memcpy(key.bytes, hash, KEY_BYTES);
+    key_hex(key, hex);
     text_str(out, "sha256:");
-    for (size_t i = 0; i < 6; i++)
-        text_fmt(out, "%02x", hash[i]);
+    text_add(out, (struct slice){(const unsigned char *)hex, 12});
 }
 
 char *kept_headers(const struct received_header *headers, size_t n, const char *signature_header)

@@ -40,10 +40,38 @@ static void a_text_with_a_control_character_is_none(void **state)
     }
 }
 
+static void what_an_order_lacks_is_filled_in_and_nothing_else(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *kept, *more, *want; // want NULL: unchanged
+    } rows[] = {{"{}", "{\"e\":\"a\"}", "{\"e\":\"a\"}"}, {"{\"e\":\"a\"}", "{\"e\":\"a\"}", NULL},
+            {"{\"e\":\"a\"}", "{\"e\":\"b\"}", NULL}, {"{\"e\":\"a\"}", "{}", NULL},
+            {"{\"e\":null}", "{\"e\":\"b\"}", "{\"e\":\"b\"}"},
+            {"{\"e\":null}", "{\"e\":null}", NULL},
+            {"{\"e\":\"a\"}", "{\"e\":\"b\",\"f\":1}", "{\"e\":\"a\",\"f\":1}"}};
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        AUTO_FREE char *kept = xstrdup(rows[i].kept);
+        assert_int_equal(values_fill(&kept, rows[i].more), rows[i].want != NULL);
+        assert_string_equal(kept, rows[i].want ? rows[i].want : rows[i].kept);
+    }
+}
+
+static void a_name_inside_a_value_is_no_member(void **state)
+{
+    (void)state;
+    assert_null(values_text("{\"a\":\"timezone\"}", "timezone", 64));
+    assert_null(values_text("{\"timezones\":\"x\"}", "timezone", 64));
+    AUTO_FREE char *got = values_text("{\"a\":\"timezone\",\"timezone\":\"UTC\"}", "timezone", 64);
+    assert_string_equal(got, "UTC");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
             cmocka_unit_test(an_event_has_a_name_of_its_own_among_sources_and_scopes),
-            cmocka_unit_test(a_text_with_a_control_character_is_none)};
+            cmocka_unit_test(a_text_with_a_control_character_is_none),
+            cmocka_unit_test(what_an_order_lacks_is_filled_in_and_nothing_else),
+            cmocka_unit_test(a_name_inside_a_value_is_no_member)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
