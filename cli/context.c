@@ -96,6 +96,7 @@ static bool template_ok(const char *src, size_t len, struct err *err)
 }
 
 const struct policy_known policy_knowledge = {.scheme = scheme_known,
+        .row = scheme_made,
         .scheme_at = scheme_at,
         .template_ok = template_ok,
         .horizon_s = scheme_horizon_s,
@@ -153,6 +154,7 @@ static void template_partials(const char *src, size_t len,
 }
 
 const struct policy_known policy_knowledge_of_files = {.scheme = scheme_known,
+        .row = scheme_made,
         .template_ok = template_ok,
         .template_values = template_values,
         .template_partials = template_partials,

@@ -2,6 +2,7 @@
 
 #include "common/clock.h"
 #include "common/json/scan.h"
+#include "common/log.h"
 #include "common/metrics.h"
 #include "receiver/accept/accept.h"
 #include "receiver/door.h"
@@ -85,7 +86,10 @@ static bool start_accept(struct plant *plant, int lane, struct err *err)
     plant->joints[lane] = (struct joint){plant, lane};
     struct accept_options options = {.conninfo = plant->host->database,
             .credentials = plant->host->credentials,
-            .known = {.scheme = scheme_known, .signs_url = scheme_signs_url, .keys = scheme_keys},
+            .known = {.scheme = scheme_known,
+                    .row = scheme_made,
+                    .signs_url = scheme_signs_url,
+                    .keys = scheme_keys},
             .pointers = door_pointers,
             .policies = plant->policies,
             .queue_rows = QUEUE_ROWS,
@@ -217,6 +221,16 @@ static void add_check(struct text *checks, const char *name, bool ok, const char
     text_char(checks, '}');
 }
 
+// Nothing is wrong, but people should see it.
+static void add_remark(struct text *checks, const char *name, const char *detail)
+{
+    text_str(checks, ",{\"name\":");
+    json_quote(checks, slice_of(name));
+    text_str(checks, ",\"ok\":true,\"detail\":");
+    json_quote(checks, slice_of(detail));
+    text_char(checks, '}');
+}
+
 static bool any_connected(const struct plant *plant)
 {
     for (int i = 0; i < plant->lanes; i++)
@@ -236,6 +250,8 @@ static void check_sources(const struct policy *policy, struct text *checks)
         char name[80];
         snprintf(name, sizeof name, "source %s", source->name);
         add_check(checks, name, scheme_has_key(source, now_s), "no live secret");
+        if (scheme_unverified(source))
+            add_remark(checks, name, "believes anybody: verify: none");
     }
 }
 
@@ -261,6 +277,15 @@ bool plant_live(void *user)
     return plant->draining || server_idle_ms(plant->server) < STUCK_MS;
 }
 
+static void warn_of_unverified(const struct policy *policy)
+{
+    for (size_t i = 0; i < policy->n_sources; i++) {
+        if (scheme_unverified(&policy->sources[i]))
+            LOG(WARNING, "source.unverified", "this source believes anybody who can reach it",
+                    L_STR("source", policy->sources[i].name));
+    }
+}
+
 static void show_version(int version, double value)
 {
     char text[16];
@@ -276,6 +301,7 @@ void plant_tick(struct plant *plant)
             show_version(plant->shown_version, 0);
         show_version(policy->version, 1);
         plant->shown_version = policy->version;
+        warn_of_unverified(policy);
         published_watch(plant->published, policy);
     }
     policy_unref(policy);

@@ -1,6 +1,8 @@
 // Credentials: every file that the active policy names, as the programs would read it.
 #include "cli/doctor/findings.h"
 
+#include "receiver/verify/verify.h"
+
 #include <stdio.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -40,11 +42,15 @@ static void judge_source(struct visit *visit, const struct source *source, int64
         bounded &= secret->until != 0;
         last_until = secret->until > last_until ? secret->until : last_until;
     }
-    if (live == 0) {
+    if (scheme_unverified(source)) {
+        found(visit, FINDING_WARN, "credentials",
+                "source '%s' believes anybody who can reach it: `verify: none`", source->name);
+        mend(visit, "pawl schemes list");
+    } else if (!scheme_has_key(source, now_s)) {
         found(visit, FINDING_FAIL, "credentials", "source '%s' has no live secret: it answers 503",
                 source->name);
         mend(visit, "pawl policy show");
-    } else if (bounded && last_until - now_s < ENDS_SOON_S) {
+    } else if (live && bounded && last_until - now_s < ENDS_SOON_S) {
         found(visit, FINDING_WARN, "credentials",
                 "the last secret of source '%s' ends in %.1f days", source->name,
                 (double)(last_until - now_s) / 86400);

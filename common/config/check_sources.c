@@ -1,4 +1,5 @@
 // Sources: scheme, secrets and their dates, what their events may say, and how long keys must live.
+#include "common/config/check_verify.h"
 #include "common/config/near.h"
 #include "common/config/policy_made.h"
 
@@ -86,74 +87,6 @@ static void check_secrets(const struct making *making, const struct source *sour
         check_secret(making, source, i);
         check_gap(making, source, i);
     }
-}
-
-struct signed_parts {
-    int body, timestamp;
-    bool wrong;
-};
-
-static struct signed_parts read_signed(const char *form)
-{
-    struct signed_parts parts = {0};
-    for (const char *at = form; *at;) {
-        const char *end = *at == '{' ? strchr(at, '}') : NULL;
-        size_t n = end ? (size_t)(end - at) + 1 : 1;
-        struct slice part = {(const unsigned char *)at, n};
-        bool id = slice_eq(part, SLICE("{id}")), body = slice_eq(part, SLICE("{body}"));
-        bool timestamp = slice_eq(part, SLICE("{timestamp}"));
-        parts.body += body;
-        parts.timestamp += timestamp;
-        parts.wrong |= !id && !body && !timestamp && (*at == '{' || *at == '}');
-        at += n;
-    }
-    return parts;
-}
-
-static void check_signed(const struct making *making, const struct custom_verify *verify)
-{
-    if (!verify->signed_form)
-        return;
-    struct signed_parts parts = read_signed(verify->signed_form);
-    if (parts.wrong)
-        SAY(DIAG_ERROR, &verify->signed_form, NULL, "signed",
-                "signed: only {timestamp}, {body} and {id} may stand in braces");
-    if (parts.body != 1)
-        SAY(DIAG_ERROR, &verify->signed_form, NULL, "signed",
-                "signed: {body} must be there once, or the body is not protected");
-    if (parts.timestamp && !verify->timestamp_header)
-        SAY(DIAG_ERROR, &verify->signed_form, NULL, "signed",
-                "signed: {timestamp} needs `timestamp: { header: .. }`");
-    if (!parts.timestamp && verify->timestamp_header)
-        SAY(DIAG_ERROR, &verify->signed_form, NULL, "signed",
-                "signed: without {timestamp} anyone can renew the timestamp");
-}
-
-static void check_custom(const struct making *making, struct source *source)
-{
-    bool custom = source->scheme && strcmp(source->scheme, "custom") == 0;
-    const struct {
-        const char *key;
-        const void *slot;
-        bool there, needed;
-    } rows[] = {{"verify", &source->verify, source->verify != NULL, true},
-            {"id", &source->id_ptr, source->id_ptr != NULL, true},
-            {"type", &source->type_ptr, source->type_ptr != NULL, true},
-            {"time", &source->time_ptr, source->time_ptr != NULL, false}};
-    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        if (custom && rows[i].needed && !rows[i].there)
-            SAY(DIAG_ERROR, &source->scheme, &source->name, "custom", "scheme custom needs '%s'",
-                    rows[i].key);
-        if (!custom && rows[i].there && source->scheme)
-            SAY(DIAG_ERROR, rows[i].slot, &source->scheme, "custom",
-                    "'%s' is for scheme custom only; scheme '%s' knows its own", rows[i].key,
-                    source->scheme);
-    }
-    if (!source->verify)
-        return;
-    if (!source->verify->signature_prefix)
-        source->verify->signature_prefix = xstrdup("");
-    check_signed(making, source->verify);
 }
 
 static void report_scheme(const struct making *making, const struct source *source)
@@ -276,7 +209,7 @@ static void check_source(const struct making *making, struct source *source)
     if (!is_map)
         return; // told already
     check_scheme(making, source);
-    check_custom(making, source);
+    policy_check_verify(making, source);
     check_secrets(making, source);
     check_url(making, source);
     check_published(making, source);

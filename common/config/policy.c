@@ -202,6 +202,8 @@ void policy_unref(struct policy *policy)
     free(policy->flow.may);
     policy_texts_free(policy->files, policy->n_files);
     policy_texts_free(policy->templates, policy->n_templates);
+    for (size_t i = 0; i < policy->n_sources; i++)
+        free(policy->sources[i].row);
     schema_free_in(&policy_schema, policy);
     free(policy->inactive);
     free(policy); // the first member of its struct policy_made

@@ -69,17 +69,27 @@ struct event_rule {
     size_t n_data;
 };
 
-// `scheme: custom`, as the admin wrote it.
+// `verify` of scheme custom, as the admin wrote it; texts are NULL when absent.
 struct custom_verify {
     char *signature_header, *signature_prefix; // prefix "" when there is none
     char *encoding;                            // hex | base64
-    char *timestamp_header;                    // NULL = no timestamp
-    char *timestamp_unit;                      // seconds | milliseconds
+    char *timestamp_header;                    // this, or one of those below; all NULL = none
+    char *timestamp_unit;                      // seconds | milliseconds | iso
     int64_t tolerance_s;
-    char *signed_form; // "{timestamp}.{body}", checked: only {timestamp} {body} {id} and literals
-    char *algorithm;   // hmac-sha256 | hmac-sha1 | hmac-sha512
-    char *none;        // `verify: none`: anybody is believed; else NULL
-    bool inflated;     // {body} of a compressed one is what it stands for, not what was sent
+    char *signed_form;      // "{timestamp}.{body}", checked (check_verify.c names the tokens)
+    char *algorithm;        // hmac-sha256 | hmac-sha1 | hmac-sha512 | ed25519 | ..
+    char *none;             // `verify: none`: anybody is believed
+    bool inflated;          // {body} of a compressed one is what it stands for, not what was sent
+    char *signature_second; // another header that may carry one
+    char *signature_field;  // a JSON pointer in place of a header; of a form "/name"
+    char *item_sep, *kv_sep;
+    char **keys; // names of the items that are signatures
+    size_t n_keys;
+    char *timestamp_item, *timestamp_field; // an item of the signature's list; a JSON pointer
+    char *key;                              // how the secret becomes the key
+    char *id_header, *type_header;
+    char *token_header, *token_query, *token_prefix; // the secret itself, in place of a signature
+    bool token_basic;
 };
 
 struct source {
@@ -90,9 +100,11 @@ struct source {
     struct secret *secrets;
     size_t n_secrets;
     struct custom_verify *verify; // schemes custom and none only
-    void *row; // scheme custom: what policy_known.row made of `verify`, or NULL
+    void *row;                    // scheme custom: what policy_known.row made of `verify`, or NULL
     char *id_ptr, *type_ptr,
-            *time_ptr;         // JSON pointers: scheme custom, else NULL = the scheme's own
+            *time_ptr;     // JSON pointers: scheme custom, else NULL = the scheme's own
+    char **scope, **batch; // scheme custom: account and mode; where events stand
+    size_t n_scope, n_batch;
     char **fingerprint_ignore; // JSON pointers of members that change between tries
     size_t n_fingerprint_ignore;
     size_t body_max;               // bytes; 0 = the host's
@@ -221,6 +233,7 @@ enum policy_keys {
     KEYS_SECRETS, // nothing
     KEYS_TOPICS,  // published certificates, of all accounts: `topics` says which are meant
     KEYS_SET,     // the key set at `jwks`
+    KEYS_ANYBODY, // nothing: scheme none
 };
 
 // What the programs around know and the checker needs; all may be NULL.
@@ -241,6 +254,9 @@ struct policy_known {
             void (*seen)(void *ctx, struct slice name, int line, int column), void *ctx);
     // How long after an event its provider may still send it, in seconds; 0 = unknown.
     int64_t (*horizon_s)(const char *scheme);
+    // What the verifier makes of a source with `verify`, as one block for free(); NULL when its
+    // `verify` makes no sense. It borrows from the source.
+    void *(*row)(const struct source *source);
     // Does it sign the URL, so that its sources need public_url?
     bool (*signs_url)(const char *scheme);
     enum policy_keys (*keys)(const char *scheme);

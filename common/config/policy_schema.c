@@ -15,9 +15,13 @@ static const struct schema_word channel_words[] = {
 static const struct schema_word contact_words[] = {{"id", 0}, {"email", 0}, {"phone", 0},
         {"push", 0}, {"locale", 0}, {"timezone", 0}, {NULL, 0}};
 static const struct schema_word encoding_words[] = {{"hex", 0}, {"base64", 0}, {NULL, 0}};
-static const struct schema_word unit_words[] = {{"seconds", 0}, {"milliseconds", 0}, {NULL, 0}};
-static const struct schema_word algorithm_words[] = {
-        {"hmac-sha256", 0}, {"hmac-sha1", 0}, {"hmac-sha512", 0}, {NULL, 0}};
+static const struct schema_word unit_words[] = {
+        {"seconds", 0}, {"milliseconds", 0}, {"iso", 0}, {NULL, 0}};
+static const struct schema_word algorithm_words[] = {{"hmac-sha256", 0}, {"hmac-sha1", 0},
+        {"hmac-sha512", 0}, {"ed25519", 0}, {"ecdsa-p256-sha256", 0}, {"rsa-sha256", 0}, {NULL, 0}};
+static const struct schema_word key_words[] = {{"verbatim", 0}, {"hex", 0}, {"base64", 0},
+        {"whsec", 0}, {"sha1", 0}, {"nfkd", 0}, {NULL, 0}};
+static const struct schema_word none_words[] = {{"none", 0}, {NULL, 0}};
 // Those of receiver/verify/handshake.c; a test compares them.
 static const struct schema_word handshake_words[] = {{"slack", 0}, {"zoom", 0}, {"meta", 0},
         {"x", 0}, {"dropbox", 0}, {"ms-graph", 0}, {"discord", 0}, {"braintree", 0}, {"asana", 0},
@@ -64,27 +68,47 @@ static const struct schema_key handshake_keys[] = {
 static const struct schema handshake_schema = {.name = "handshake", TABLE(handshake_keys)};
 
 static const struct schema_key signature_keys[] = {
-        {.name = "header", .type = S_HEADER, .required = true, .offset = AT(custom_verify, signature_header), .about = "where the signature is"},
+        {.name = "header", .type = S_HEADER, .offset = AT(custom_verify, signature_header), .about = "where the signature is"},
+        {.name = "second", .type = S_HEADER, .offset = AT(custom_verify, signature_second), .about = "a second header that may carry one"},
+        {.name = "field", .type = S_POINTER, .offset = AT(custom_verify, signature_field), .about = "where it is in the body, in place of a header; of a form /NAME"},
+        {.name = "item_sep", .type = S_TEXT, .offset = AT(custom_verify, item_sep), .about = "what parts items; absent: it is one"},
+        {.name = "kv_sep", .type = S_TEXT, .offset = AT(custom_verify, kv_sep), .about = "what parts an item's name from its value"},
+        {.name = "keys", .type = S_TEXT, LIST_IN(custom_verify, keys), .about = "names of the items that are signatures; at most 2"},
         {.name = "prefix", .type = S_TEXT, .offset = AT(custom_verify, signature_prefix), .about = "what stands before it"},
         {.name = "encoding", .type = S_WORD, .words = encoding_words, .required = true, .offset = AT(custom_verify, encoding), .about = "how its bytes are written"},
 };
 static const struct schema signature_schema = {.name = "signature", TABLE(signature_keys)};
 
 static const struct schema_key timestamp_keys[] = {
-        {.name = "header", .type = S_HEADER, .required = true, .offset = AT(custom_verify, timestamp_header), .about = "where the time of sending is"},
-        {.name = "unit", .type = S_WORD, .words = unit_words, .offset = AT(custom_verify, timestamp_unit), .fallback = "seconds", .about = "since 1970"},
+        {.name = "header", .type = S_HEADER, .offset = AT(custom_verify, timestamp_header), .about = "where the time of sending is"},
+        {.name = "item", .type = S_TEXT, .offset = AT(custom_verify, timestamp_item), .about = "or the name of an item of the signature's list"},
+        {.name = "field", .type = S_POINTER, .offset = AT(custom_verify, timestamp_field), .about = "or where it is in the body; of a form /NAME"},
+        {.name = "unit", .type = S_WORD, .words = unit_words, .offset = AT(custom_verify, timestamp_unit), .fallback = "seconds", .about = "since 1970; iso: RFC 3339"},
         {.name = "tolerance", .type = S_SECONDS, .offset = AT(custom_verify, tolerance_s), .min = 1, .max = DAYS, .fallback = "300s", .about = "how far it may be off"},
 };
 static const struct schema timestamp_schema = {.name = "timestamp", TABLE(timestamp_keys)};
 
+static const struct schema_key token_keys[] = {
+        {.name = "header", .type = S_HEADER, .offset = AT(custom_verify, token_header), .about = "the header whose value is the secret"},
+        {.name = "prefix", .type = S_TEXT, .offset = AT(custom_verify, token_prefix), .about = "what stands before it there"},
+        {.name = "query", .type = S_TEXT, .offset = AT(custom_verify, token_query), .about = "or the parameter of the URL that is"},
+        {.name = "basic", .type = S_BOOL, .offset = AT(custom_verify, token_basic), .fallback = "false", .about = "or Authorization: Basic; the secret is user:password"},
+};
+static const struct schema token_schema = {.name = "token", TABLE(token_keys)};
+
 static const struct schema_key verify_keys[] = {
-        {.name = "signature", .type = S_MAP, .of = &signature_schema, .required = true, .about = "where and how it is written"},
+        {.name = "signature", .type = S_MAP, .of = &signature_schema, .about = "where and how it is written"},
         {.name = "timestamp", .type = S_MAP, .of = &timestamp_schema, .about = "absent: none is signed"},
-        {.name = "signed", .type = S_TEXT, .required = true, .offset = AT(custom_verify, signed_form), .about = "the signed bytes, of {timestamp} {body} {id} and literal text"},
-        {.name = "algorithm", .type = S_WORD, .words = algorithm_words, .required = true, .offset = AT(custom_verify, algorithm), .about = "how it is made"},
+        {.name = "signed", .type = S_TEXT, .offset = AT(custom_verify, signed_form), .about = "the signed bytes, of literal text and {timestamp} {body} {id} {method} {url} {path} {form} {json:/POINTER} {field:NAME} {header:NAME}"},
+        {.name = "algorithm", .type = S_WORD, .words = algorithm_words, .offset = AT(custom_verify, algorithm), .about = "how it is made"},
+        {.name = "key", .type = S_WORD, .words = key_words, .offset = AT(custom_verify, key), .about = "how the secret's file becomes the key; default verbatim"},
+        {.name = "id_header", .type = S_HEADER, .offset = AT(custom_verify, id_header), .about = "the event's id, in place of id"},
+        {.name = "type_header", .type = S_HEADER, .offset = AT(custom_verify, type_header), .about = "the event's type, before what type finds; never signed"},
+        {.name = "token", .type = S_MAP, .of = &token_schema, .about = "the secret itself, in place of a signature"},
         {.name = "inflated", .type = S_BOOL, .offset = AT(custom_verify, inflated), .fallback = "false", .about = "{body} of a compressed body is what it stands for; else the bytes as sent"},
 };
-static const struct schema verify_schema = {.name = "verify", .size = sizeof(struct custom_verify), TABLE(verify_keys)};
+static const struct schema_key none_row = {.name = "verify", .type = S_WORD, .words = none_words, .offset = AT(custom_verify, none)};
+static const struct schema verify_schema = {.name = "verify", .size = sizeof(struct custom_verify), TABLE(verify_keys), .shorthand = &none_row};
 
 static const struct schema_key pointer_row = {.name = "pointer", .type = S_POINTER, .offset = AT(field, pointer)};
 static const struct schema contact_schema = {.name = "contact", .size = sizeof(struct field), .shorthand = &pointer_row, .name_type = S_WORD, .name_words = contact_words, .name_offset = AT(field, name)};
@@ -112,10 +136,12 @@ static const struct schema event_schema = {.name = "event", .size = sizeof(struc
 static const struct schema_key source_keys[] = {
         {.name = "scheme", .type = S_IDENT, .required = true, .offset = AT(source, scheme), .about = "how it signs: a row of the scheme catalogue, custom or app"},
         {.name = "secrets", .type = S_MAP, .of = &secret_schema, LIST_IN(source, secrets), .about = "every live one is tried"},
-        {.name = "verify", .type = S_MAP, .shape = BOXED, .of = &verify_schema, .offset = AT(source, verify), .about = "scheme custom only"},
+        {.name = "verify", .type = S_MAP, .shape = BOXED, .of = &verify_schema, .offset = AT(source, verify), .about = "how a request is proved; scheme custom, and none for scheme none"},
         {.name = "id", .type = S_POINTER, .offset = AT(source, id_ptr), .about = "the event's id; scheme custom only"},
         {.name = "type", .type = S_POINTER, .offset = AT(source, type_ptr), .about = "the event's type; scheme custom only"},
         {.name = "time", .type = S_POINTER, .offset = AT(source, time_ptr), .about = "the event's own time: older than keep.keys = late; scheme custom only"},
+        {.name = "scope", .type = S_POINTER, LIST_IN(source, scope), .about = "account and mode: ids are told apart by them; scheme custom only"},
+        {.name = "batch", .type = S_TEXT, LIST_IN(source, batch), .about = "where the events of one request stand: pointers to arrays, body = the body itself, a segment * = every element; scheme custom only"},
         {.name = "fingerprint", .type = S_MAP, .of = &fingerprint_schema, .about = "what makes two bodies the same"},
         {.name = "handshake", .type = S_MAP, .of = &handshake_schema, .about = "how the provider's question before it sends is answered"},
         {.name = "body_max", .type = S_SIZE, .offset = AT(source, body_max), .min = 1, .max = 64 << 20, .about = "default: the host file's"},

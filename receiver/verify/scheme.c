@@ -85,12 +85,11 @@ const struct scheme *scheme_row_of(const struct source *source, struct scheme *r
     const struct scheme *row = scheme_row(source->scheme);
     if (!row_runs(row))
         return NULL;
-    if (row->kind == SCHEME_CUSTOM && source->row)
+    if (row->kind != SCHEME_CUSTOM && row->kind != SCHEME_NONE)
+        return row;
+    if (source->row)
         return source->row;
-    if (row->kind == SCHEME_CUSTOM)
-        return custom_row(source, room) ? room : NULL;
-    bool told = source->verify && source->verify->none;
-    return row->kind != SCHEME_NONE || told ? row : NULL;
+    return custom_row(source, room) ? room : NULL;
 }
 
 const struct scheme *scheme_of(const struct source *source)
@@ -105,9 +104,11 @@ bool scheme_is_app(const struct scheme *scheme)
     return scheme->kind == SCHEME_BEARER;
 }
 
-bool scheme_is_unverified(const struct scheme *scheme)
+bool scheme_unverified(const struct source *source)
 {
-    return scheme->kind == SCHEME_NONE;
+    struct scheme room;
+    const struct scheme *row = scheme_row_of(source, &room);
+    return row && row->kind == SCHEME_NONE;
 }
 
 // The policy's own pointer goes first: a source may know better where things stand.
@@ -159,6 +160,8 @@ bool scheme_signs_url(const char *name)
 enum policy_keys scheme_keys(const char *name)
 {
     const struct scheme *row = scheme_row(name);
+    if (row && row->kind == SCHEME_NONE)
+        return KEYS_ANYBODY;
     if (!row || !row->published)
         return KEYS_SECRETS;
     return row->handshake == HANDSHAKE_SNS ? KEYS_TOPICS : KEYS_SET;

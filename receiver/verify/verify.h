@@ -77,8 +77,10 @@ const char *scheme_at(size_t i); // all that are known, NULL past the last; for 
 // outlive it.
 int64_t scheme_horizon_s(const char *name);
 bool scheme_is_app(const struct scheme *scheme);
-bool scheme_is_unverified(const struct scheme *scheme); // takes requests from anybody
-enum policy_keys scheme_keys(const char *name);         // for the policy checker
+bool scheme_unverified(const struct source *source); // takes requests from anybody
+enum policy_keys scheme_keys(const char *name);      // for the policy checker
+// What policy_known.row wants: the row of a source with `verify`, one block for free(), or NULL.
+void *scheme_made(const struct source *source);
 bool scheme_signs_url(const char *name); // its sources need public_url; for the policy checker
 // The event's id is not signed: the signed bytes must be told apart too.
 bool scheme_id_unsigned(const struct scheme *scheme);

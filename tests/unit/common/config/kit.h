@@ -30,7 +30,8 @@ __attribute__((noinline, unused)) static char *kit_read(const char *name)
 
 static inline bool kit_scheme(const char *name, bool *ret_active)
 {
-    *ret_active = !strcmp(name, "stripe") || !strcmp(name, "custom") || !strcmp(name, "app");
+    *ret_active = !strcmp(name, "stripe") || !strcmp(name, "custom") || !strcmp(name, "app") ||
+                  !strcmp(name, "none");
     return *ret_active || !strcmp(name, "twilio") || !strcmp(name, "easypost") ||
            !strcmp(name, "aws-sns") || !strcmp(name, "plaid");
 }
@@ -62,6 +63,7 @@ static inline enum policy_keys kit_keys(const char *scheme)
 {
     return !strcmp(scheme, "aws-sns") ? KEYS_TOPICS
            : !strcmp(scheme, "plaid") ? KEYS_SET
+           : !strcmp(scheme, "none")  ? KEYS_ANYBODY
                                       : KEYS_SECRETS;
 }
 
