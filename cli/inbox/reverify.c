@@ -135,27 +135,36 @@ static void add_row(struct reverify *reverify, const struct again *again)
     table_cell(&reverify->table, text_slice(&outcome));
 }
 
-// One page; *ret_n tells how many there were. The policy may be replaced while it is admitted, so
-// this page's own is held.
-static bool run_page(struct reverify *reverify, struct again *last, size_t *ret_n, struct err *err)
+// One page of this source's requests; *ret_n tells how many there were.
+static bool run_page(struct reverify *reverify, const struct source *source, struct again *last,
+        size_t *ret_n, struct err *err)
 {
     struct again page[PAGE];
-    const char *name = reverify->call->values[FLAG_SOURCE];
-    struct policy *policy = policy_ref(reverify->worker.policy);
-    const struct source *source = policy_source(policy, slice_of(name));
-    bool ok = source || err_set(err, ERR_NOTFOUND, "the policy has no source '%.80s'", name);
-    ok = ok && ask_page(reverify, source->id, last, err);
-    size_t n = ok ? (size_t)pg_rows(reverify->pg, 0) : 0;
+    if (!ask_page(reverify, source->id, last, err))
+        return false;
+    size_t n = (size_t)pg_rows(reverify->pg, 0);
     for (size_t i = 0; i < n; i++)
         again_verify(reverify->pg, (int)i, source, &reverify->wait_ms, &page[i]);
     admit(reverify, page, n);
     for (size_t i = 0; i < n; i++) {
         add_row(reverify, &page[i]);
-        *last = page[i];
         arrival_free(page[i].arrival);
+        page[i].arrival = NULL;
+        *last = page[i];
     }
-    policy_unref(policy);
     *ret_n = n;
+    return true;
+}
+
+// The policy may be replaced while a page is admitted, so the page's own is held.
+static bool run_next(struct reverify *reverify, struct again *last, size_t *ret_n, struct err *err)
+{
+    const char *name = reverify->call->values[FLAG_SOURCE];
+    struct policy *policy = policy_ref(reverify->worker.policy);
+    const struct source *source = policy_source(policy, slice_of(name));
+    bool ok = source ? run_page(reverify, source, last, ret_n, err)
+                     : err_set(err, ERR_NOTFOUND, "the policy has no source '%.80s'", name);
+    policy_unref(policy);
     return ok;
 }
 
@@ -164,7 +173,7 @@ static bool run_all(struct reverify *reverify, struct err *err)
     struct again last = {0};
     size_t n = PAGE;
     while (n == PAGE && reverify->left > 0) {
-        if (!run_page(reverify, &last, &n, err))
+        if (!run_next(reverify, &last, &n, err))
             return false;
         reverify->left -= (int64_t)n;
     }

@@ -1,6 +1,7 @@
 """The quarantine: what was refused is kept as it came, bounded, and admitted once its secret is mended."""
 import hashlib
 import os
+import signal
 import sys
 import time
 
@@ -172,3 +173,21 @@ def test_a_database_that_hangs_does_not_hold_up_the_end(t):
     eq(w.receivers[0].stop(), 0)
     check(time.monotonic() - start < 4, "it ends")
     w.cluster.thaw()
+
+
+def test_a_source_without_a_secret_keeps_what_came_until_it_has_one(t):
+    w = t.world(dispatchers=0)
+    w.set_credential("stripe", "")
+    w.receivers[0].proc.signal(signal.SIGHUP)
+    one = stripe_request(secret("stripe"), "evt-1", "step.s1", "o-1")
+    eventually(lambda: w.post(one).status == 503, 5)
+    first = kept(w, 1)[0]
+    eq(first[:2], ("stripe", "no_live_secret"))
+    w.set_credential("stripe", secret("stripe"))
+    check("1 admitted (accepted)" in w.must("inbox", "reverify", "--source", "stripe"), "admitted")
+    eq(moved(w), [("o-1", 1)])
+    w.receivers[0].proc.signal(signal.SIGHUP)
+    eventually(lambda: w.post(one).status == 200, 5)  # the provider's own next try
+    eq(moved(w), [("o-1", 1)])
+    eq(w.cluster.value("SELECT count(*) FROM pawl.repeats WHERE outcome = 2"), 1)
+    eq(w.cluster.value("SELECT count(*) FROM pawl.bodies b JOIN pawl.rejected r ON r.id = b.arrival"), 1, "it can be traced")
