@@ -191,6 +191,20 @@ static void check_published(const struct making *making, const struct source *so
                 source->scheme);
 }
 
+static void check_token(const struct making *making, const struct source *source)
+{
+    bool jwt = source->scheme && strcmp(source->scheme, "jwt") == 0;
+    if (jwt && !source->token)
+        SAY(DIAG_ERROR, &source->scheme, &source->name, "token",
+                "scheme jwt needs 'token', which says where the token is and what binds the body");
+    if (!jwt && source->scheme && source->token)
+        SAY(DIAG_ERROR, &source->token->algorithm, &source->name, "token",
+                "'token' is for scheme jwt only; scheme '%s' knows its own", source->scheme);
+    if (jwt && source->token && source->token->algorithm == JWT_HS256 && source->n_secrets == 0)
+        SAY(DIAG_ERROR, &source->token->algorithm, &source->name, "token",
+                "HS256 is made with a shared secret: name it in 'secrets'");
+}
+
 static void check_handshake(const struct making *making, const struct source *source)
 {
     bool needed = source->scheme && making->known->handshake_token &&
@@ -213,6 +227,7 @@ static void check_source(const struct making *making, struct source *source)
     check_secrets(making, source);
     check_url(making, source);
     check_published(making, source);
+    check_token(making, source);
     check_handshake(making, source);
     check_horizon(making, source);
     for (size_t i = 0; i < source->n_events; i++) {

@@ -249,10 +249,14 @@ static void check_batch(const struct making *making, const struct source *source
     }
 }
 
+// Of the rows below: id, type and time.
+enum { FIRST_OF_JWT = 1, LAST_OF_JWT = 3 };
+
 // The keys of a source that says itself how it is read.
 static void check_keys(const struct making *making, const struct source *source, const char *scheme)
 {
     bool custom = strcmp(scheme, "custom") == 0, none = strcmp(scheme, "none") == 0;
+    bool jwt = strcmp(scheme, "jwt") == 0;
     bool header = source->verify && source->verify->id_header;
     const struct {
         const char *key;
@@ -266,11 +270,12 @@ static void check_keys(const struct making *making, const struct source *source,
             {"scope", &source->scope, source->n_scope != 0, false},
             {"batch", &source->batch, source->n_batch != 0, false}};
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        if ((custom || none) && rows[i].needed && !rows[i].there)
+        bool own = custom || none || (jwt && i >= FIRST_OF_JWT && i <= LAST_OF_JWT);
+        if (own && rows[i].needed && !rows[i].there)
             SAY(DIAG_ERROR, &source->scheme, &source->name, "custom", "scheme %s needs '%s'%s",
                     scheme, rows[i].key,
                     none && i == 0 ? ": write `verify: none`, since anybody can send to it" : "");
-        if (!custom && !none && rows[i].there)
+        if (!own && rows[i].there)
             SAY(DIAG_ERROR, rows[i].slot, &source->scheme, "custom",
                     "'%s' is for scheme custom only; scheme '%s' knows its own", rows[i].key,
                     scheme);

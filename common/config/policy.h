@@ -92,6 +92,17 @@ struct custom_verify {
     bool token_basic;
 };
 
+enum jwt_algorithm { JWT_NONE, JWT_HS256, JWT_RS256, JWT_ES256 };
+
+// `token` of scheme jwt: a JWT in a header, one claim of which is a digest of the body.
+struct token_rule {
+    char *header;
+    int algorithm;   // enum jwt_algorithm
+    char *body_hash; // name of the claim
+    char *encoding;  // hex | base64
+    int64_t tolerance_s;
+};
+
 struct source {
     char *name;
     int id; // stored number above 0, given by policy_bind(); 0 = not bound
@@ -117,8 +128,9 @@ struct source {
     char **topics; // aws-sns: TopicArns whose messages are taken, "..:ACCOUNT:*" = all of an
                    // account
     size_t n_topics;
-    char *jwks;     // https URL of the provider's key set; or NULL
-    char *receipts; // channel name, or NULL (not active yet)
+    struct token_rule *token; // scheme jwt only
+    char *jwks;               // https URL of the provider's key set; or NULL
+    char *receipts;           // channel name, or NULL (not active yet)
     struct event_rule *events;
     size_t n_events;
 };

@@ -26,6 +26,8 @@ static const struct schema_word none_words[] = {{"none", 0}, {NULL, 0}};
 static const struct schema_word handshake_words[] = {{"slack", 0}, {"zoom", 0}, {"meta", 0},
         {"x", 0}, {"dropbox", 0}, {"ms-graph", 0}, {"discord", 0}, {"braintree", 0}, {"asana", 0},
         {"okta", 0}, {"trello", 0}, {"adobe", 0}, {NULL, 0}};
+static const struct schema_word jwt_words[] = {
+        {"HS256", JWT_HS256}, {"RS256", JWT_RS256}, {"ES256", JWT_ES256}, {NULL, 0}};
 static const struct schema_word delivery_words[] = {
         {"at-most-once", AT_MOST_ONCE}, {"at-least-once", AT_LEAST_ONCE}, {NULL, 0}};
 static const struct schema_word priority_words[] = {
@@ -133,6 +135,15 @@ static const struct schema_key event_keys[] = {
 };
 static const struct schema event_schema = {.name = "event", .size = sizeof(struct event_rule), TABLE(event_keys), .name_type = S_TEXT, .name_offset = AT(event_rule, type)};
 
+static const struct schema_key jwt_keys[] = {
+        {.name = "header", .type = S_HEADER, .offset = AT(token_rule, header), .fallback = "Authorization", .about = "the header that carries it, perhaps behind Bearer"},
+        {.name = "algorithm", .type = S_ENUM, .words = jwt_words, .required = true, .offset = AT(token_rule, algorithm), .about = "the only one that is taken, whatever the token says"},
+        {.name = "body_hash", .type = S_FIELD, .required = true, .offset = AT(token_rule, body_hash), .about = "the claim that holds the body's SHA-256"},
+        {.name = "encoding", .type = S_WORD, .words = encoding_words, .offset = AT(token_rule, encoding), .fallback = "hex", .about = "how it is written there"},
+        {.name = "tolerance", .type = S_SECONDS, .offset = AT(token_rule, tolerance_s), .min = 1, .max = DAYS, .fallback = "300s", .about = "how old its iat may be, and how far ahead"},
+};
+static const struct schema jwt_schema = {.name = "token", .size = sizeof(struct token_rule), TABLE(jwt_keys)};
+
 static const struct schema_key source_keys[] = {
         {.name = "scheme", .type = S_IDENT, .required = true, .offset = AT(source, scheme), .about = "how it signs: a row of the scheme catalogue, custom or app"},
         {.name = "secrets", .type = S_MAP, .of = &secret_schema, LIST_IN(source, secrets), .about = "every live one is tried"},
@@ -149,6 +160,7 @@ static const struct schema_key source_keys[] = {
         {.name = "rate", .type = S_RATE, .offset = AT(source, rate), .about = "requests to one process above it get 429"},
         {.name = "public_url", .type = S_WEB_URL, .offset = AT(source, public_url), .about = "the URL the provider signs"},
         {.name = "topics", .type = S_TOPIC, LIST_IN(source, topics), .about = "aws-sns: TopicArns that are taken, `arn:..:ACCOUNT:*` is all of an account"},
+        {.name = "token", .type = S_MAP, .shape = BOXED, .of = &jwt_schema, .offset = AT(source, token), .about = "the JWT that proves a request; scheme jwt only"},
         {.name = "jwks", .type = S_HTTPS_URL, .offset = AT(source, jwks), .about = "https URL of the provider's key set, where no secret holds the key"},
         {.name = "receipts", .type = S_WORD, .words = channel_words, .offset = AT(source, receipts), .later = "receipts do not move deliveries forward", .about = "its events are receipts of this channel"},
         {.name = "events", .type = S_MAP, .of = &event_schema, MAP_IN(source, events), .about = "what each type means; others are stored as unmapped"},

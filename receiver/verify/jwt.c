@@ -66,14 +66,15 @@ static enum verify_reason judge_body(
                                                                       : VERIFY_BODY_HASH;
 }
 
-// A token lives from nbf to exp by its own word, and no longer than the row allows from iat.
+// A token lives from nbf to exp by its own word, and no longer than the row allows from iat, which
+// the row's time may name as demanded.
 static enum verify_reason judge_time(
         const struct scheme *row, const struct jwt_token *token, int64_t now_s)
 {
     const struct scheme_time *time = &row->time;
-    if (!token->has_issued && (time->past_s || !token->has_expires))
+    if (!token->has_issued && (time->name || !token->has_expires))
         return VERIFY_NO_TIME;
-    if (token->has_issued && time->past_s && now_s - token->issued_s > time->past_s)
+    if (token->has_issued && now_s - token->issued_s > time->past_s)
         return VERIFY_TOO_OLD;
     if (token->has_expires && now_s >= token->expires_s)
         return VERIFY_TOO_OLD;
@@ -114,6 +115,21 @@ struct verify_result jwt_verify(
     else
         result.reason = judge_time(row, &token, request->now_s);
     return result;
+}
+
+struct verify_result jwt_custom_verify(
+        const struct scheme *row, const struct source *source, const struct verify_request *request)
+{
+    const struct token_rule *rule = source->token;
+    if (!rule)
+        return (struct verify_result){.reason = VERIFY_NO_SECRET, .secret_index = -1};
+    struct scheme made = *row;
+    made.header = rule->header;
+    made.jwt = rule->algorithm;
+    made.body_hash = rule->body_hash;
+    made.encoding = strcmp(rule->encoding, "hex") == 0 ? ENCODING_HEX : ENCODING_BASE64;
+    made.time = (struct scheme_time){.past_s = rule->tolerance_s, .future_s = rule->tolerance_s};
+    return jwt_verify(&made, source, request);
 }
 
 // https://www.shipengine.com/docs/webhooks/#security. The time is RFC 3339 or seconds.

@@ -3,10 +3,12 @@
 #pragma once
 #include "receiver/verify/scheme.h"
 
-enum jwt_algorithm { JWT_NONE, JWT_HS256, JWT_RS256, JWT_ES256 };
-
 // As a row of such a scheme says. The algorithm is the row's, never the token's.
 struct verify_result jwt_verify(const struct scheme *row, const struct source *source,
+        const struct verify_request *request);
+
+// Scheme jwt: the source's `token` says header, algorithm and which claim binds the body.
+struct verify_result jwt_custom_verify(const struct scheme *row, const struct source *source,
         const struct verify_request *request);
 
 // ShipEngine: RSA over "timestamp.body", its key by the name in a header.

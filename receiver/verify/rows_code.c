@@ -56,7 +56,7 @@ static const struct scheme rows[] = {
                 .type_more = "/webhook_code",
                 .scope = {"/environment"},
                 .header = "Plaid-Verification",
-                .time = {.past_s = 300, .future_s = 60},
+                .time = {.name = "iat", .past_s = 300, .future_s = 60},
                 .body_hash = "request_body_sha256",
                 .encoding = ENCODING_HEX_LOWER,
                 .published = true,
@@ -67,6 +67,19 @@ static const struct scheme rows[] = {
                         "ES256, and no other whatever the token says",
                         "by its kid in the key set at the source's jwks, or in a secret's file",
                         "the token's iat; at most 5 min old and 1 min ahead"},
+        },
+        // RFC 7519, as Netlify, LiveKit, MessageBird and others use it; the policy says the rest.
+        {
+                .name = "jwt",
+                .kind = SCHEME_CODE,
+                .published = true,
+                .verify = jwt_custom_verify,
+                .said = {"a JWT in the header that the source's `token` names",
+                        "the token; the claim that `token` names is the body's SHA-256",
+                        "the one of HS256, RS256 and ES256 that `token` names",
+                        "HS256: the secret; else by its kid in the key set at jwks, or in a "
+                        "secret's file",
+                        "the token's iat, exp and nbf; iat by the tolerance"},
         },
         // https://www.shipengine.com/docs/webhooks/security/
         {

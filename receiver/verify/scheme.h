@@ -135,7 +135,7 @@ struct scheme {
     enum scheme_handshake handshake;
     bool once;      // verify_result.once says what must come only once
     bool published; // without secrets its keys are those that the provider publishes
-    int jwt;        // enum jwt_algorithm (jwt.h); the claim body_hash then holds the body's digest
+    int jwt;        // enum jwt_algorithm; the claim body_hash then holds the body's digest
     // SCHEME_CODE only; NULL = it does not run. At least one secret of source is live, or it is
     // `published` and has none. Returns what verify_request() does.
     struct verify_result (*verify)(const struct scheme *row, const struct source *source,

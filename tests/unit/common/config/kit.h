@@ -33,7 +33,7 @@ static inline bool kit_scheme(const char *name, bool *ret_active)
     *ret_active = !strcmp(name, "stripe") || !strcmp(name, "custom") || !strcmp(name, "app") ||
                   !strcmp(name, "none");
     return *ret_active || !strcmp(name, "twilio") || !strcmp(name, "easypost") ||
-           !strcmp(name, "aws-sns") || !strcmp(name, "plaid");
+           !strcmp(name, "aws-sns") || !strcmp(name, "plaid") || !strcmp(name, "jwt");
 }
 
 static inline const char *kit_scheme_at(size_t i)
@@ -61,10 +61,10 @@ static inline bool kit_signs_url(const char *scheme)
 
 static inline enum policy_keys kit_keys(const char *scheme)
 {
-    return !strcmp(scheme, "aws-sns") ? KEYS_TOPICS
-           : !strcmp(scheme, "plaid") ? KEYS_SET
-           : !strcmp(scheme, "none")  ? KEYS_ANYBODY
-                                      : KEYS_SECRETS;
+    return !strcmp(scheme, "aws-sns")                           ? KEYS_TOPICS
+           : !strcmp(scheme, "plaid") || !strcmp(scheme, "jwt") ? KEYS_SET
+           : !strcmp(scheme, "none")                            ? KEYS_ANYBODY
+                                                                : KEYS_SECRETS;
 }
 
 static const struct policy_known kit_known = {.scheme = kit_scheme,

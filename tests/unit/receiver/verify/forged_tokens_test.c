@@ -3,6 +3,7 @@
 #include "tests/unit/receiver/verify/keyed_kit.h"
 
 #include "common/keys.h"
+#include "receiver/verify/mac.h"
 #include <openssl/evp.h>
 
 #define JWKS_URL "https://keys.example.com/jwks"
@@ -155,6 +156,74 @@ static void refuses_forged_requests_of_shipengine(void **state)
     scene_fini(&scene);
 }
 
+// By HMAC with a shared secret.
+static void make_shared_token(
+        const char *header, const char *claims, struct slice secret, struct text *out)
+{
+    unsigned char digest[SCHEME_DIGEST_MAX];
+    make_token(header, claims, NULL, out);
+    struct slice signed_part = {(unsigned char *)out->ptr, out->len - 1};
+    assert_true(mac_of(HMAC_SHA256, secret, &signed_part, 1, digest));
+    kit_base64url((struct slice){digest, 32}, out);
+}
+
+static void refuse_shared(struct scene *scene, const char *header, const char *claims,
+        struct slice secret, const char *how)
+{
+    AUTO_TEXT struct text made = {.max = 8192};
+    make_shared_token(header, claims, secret, &made);
+    refuse_text(scene, &scene->values[0], text_cstr(&made), how);
+}
+
+#define HS256 "{\"alg\":\"HS256\",\"typ\":\"JWT\"}"
+
+static void refuses_forged_tokens_of_the_policys_own_rule(void **state)
+{
+    (void)state;
+    static char hook[] = "X-Hook", claim[] = "request_body_sha256", hex[] = "hex";
+    struct token_rule rule = {hook, JWT_HS256, claim, hex, 300};
+    struct slice secret = SLICE("a-shared-secret-of-some-length");
+    AUTO_TEXT struct text claims = {.max = 4096}, pem = {.max = 4096}, bearer = {.max = 8192};
+    struct scene scene;
+    scene_init(&scene, "jwt", KEY_JWKS, p256);
+    scene.source.token = &rule;
+    scene.source.secrets = &scene.secret;
+    scene.source.n_secrets = 1;
+    scene.secret.value = secret;
+    scene.names[0] = hook;
+    scene.n_headers = 1;
+    set_text(&scene.body, PLAID_BODY);
+    claims_of(PLAID_BODY, "\"exp\":1795961473", &claims); // exp alone is enough
+    make_shared_token(HS256, text_cstr(&claims), secret, &scene.values[0]);
+    accept_original(&scene);
+    text_fmt(&bearer, "Bearer %s", text_cstr(&scene.values[0]));
+    set_text(&scene.values[0], text_cstr(&bearer));
+    accept_original(&scene);
+    refuse_flips(&scene, &scene.body, 100, "a bit of the body");
+    set_text(&scene.values[0], text_cstr(&bearer) + strlen("Bearer "));
+    refuse_flips(&scene, &scene.values[0], FORGED_MIN, "a bit of the token");
+    refuse_shared(&scene, HS256, text_cstr(&claims), SLICE("another-secret-of-some-length"),
+            "another secret");
+    refuse_shared(&scene, "{\"alg\":\"none\"}", text_cstr(&claims), secret, "no algorithm");
+    refuse_shared(&scene, "{\"alg\":\"HS512\"}", text_cstr(&claims), secret, "another algorithm");
+    refuse_token(&scene, ES256, text_cstr(&claims), p256, "a key in place of a secret");
+    claims_of(PLAID_BODY, "\"x\":1", &claims);
+    refuse_shared(&scene, HS256, text_cstr(&claims), secret, "no time at all");
+    kit_pem(p256, &pem);
+    scene.secret.value = text_slice(&pem);
+    claims_of(PLAID_BODY, "\"iat\":1795961472", &claims);
+    make_shared_token(HS256, text_cstr(&claims), text_slice(&pem), &scene.values[0]);
+    refuse(&scene, "a public key as if it were a secret");
+    rule.algorithm = JWT_ES256;
+    refuse(&scene, "HS256 with the public key of ES256");
+    make_token(ES256, text_cstr(&claims), p256, &scene.values[0]);
+    accept_original(&scene);
+    rule.algorithm = JWT_RS256;
+    refuse(&scene, "ES256 where RS256 is demanded");
+    assert_in_range(scene.n, FORGED_MIN, 1000);
+    scene_fini(&scene);
+}
+
 static void a_key_that_can_t_be_had_is_no_refusal(void **state)
 {
     (void)state;
@@ -200,6 +269,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
             cmocka_unit_test(refuses_forged_tokens),
             cmocka_unit_test(refuses_forged_requests_of_shipengine),
+            cmocka_unit_test(refuses_forged_tokens_of_the_policys_own_rule),
             cmocka_unit_test(a_key_that_can_t_be_had_is_no_refusal),
             cmocka_unit_test(keys_in_secrets_are_used_alone_and_only_while_they_live),
     };
