@@ -27,6 +27,18 @@ def view(cluster, database):
     return seen
 
 
+def side_by_side(argv, processes, seconds, **how):
+    """Runs a command so many times at once; the JSON line that each printed."""
+    started = [subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **how) for _ in range(processes)]
+    found = []
+    for process in started:
+        out, err = process.communicate(timeout=seconds + 60)
+        if process.returncode != 0 or not out:
+            raise RuntimeError(f"{argv[:3]} ended with {process.returncode}:\n{out}{err}")
+        found.append(json.loads(out))
+    return found
+
+
 class Side:
     """A contestant: .db is its database."""
 
@@ -72,7 +84,7 @@ class PawlSide(Side):
     """The dispatcher with the free sender (drain), or against a sink. Several may share a database."""
     sides = {}  # by database
 
-    def __init__(self, cluster, name, sink=None, processes=1, transfers=200):
+    def __init__(self, cluster, name, processes=1, sink=None, transfers=200):
         super().__init__(cluster, name)
         self.processes = processes
         self.pawl = Pawl(self.db, sink, policy=text("policy.yaml"), setup=False,
@@ -109,19 +121,12 @@ class PawlSide(Side):
     def drain(self, limit=0, seconds=0.0):
         """Runs drain until it sent so many or so long; what it printed."""
         argv = [tool("tests/bench/dispatch/drain"), self.pawl.config, str(limit), str(int(seconds * 1000))]
-        all_of_them = [subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=self.pawl.env)
-                       for _ in range(self.processes)]
-        found = []
-        for process in all_of_them:
-            out, err = process.communicate(timeout=seconds + 60)
-            if process.returncode != 0 or not out:
-                raise RuntimeError(f"drain ended with {process.returncode}:\n{out}{err}")
-            found.append(json.loads(out))
-            self.sent += found[-1]["sent"]
+        found = side_by_side(argv, self.processes, seconds, env=self.pawl.env)
+        self.sent += sum(f["sent"] for f in found)
         return found
 
     def round(self, seconds):
-        return {"jobs/s": sum(f["sent"] / f["seconds"] for f in self.drain(seconds=seconds))}
+        return {"jobs/s": sum(f["jobs"] / max(f["seconds"], 0.001) for f in self.drain(seconds=seconds))}
 
     @staticmethod
     def verify(name):
@@ -139,18 +144,18 @@ class NodeSide(Side):
     """A Node queue, run from tests/bench/peers/queues."""
     script = settings = about = None
 
-    def __init__(self, cluster, name, node):
+    def __init__(self, cluster, name, where, processes=1):
         super().__init__(cluster, name)
-        self.node = node
-        self._script("setup")
+        self.processes = processes
+        self.folder, self.node = where
+        run(self._argv("setup"), cwd=self.folder)
 
-    def _script(self, *args):
-        folder, node = self.node
-        return run([node, self.script, self.db.dir, self.db.database, *args], cwd=folder)
+    def _argv(self, *args):
+        return [self.node, self.script, self.db.dir, self.db.database, *args]
 
     def round(self, seconds):
-        found = json.loads(self._script("run", str(int(seconds * 1000)), *self.settings))
-        return {"jobs/s": found["jobs"] / max(found["seconds"], 0.001)}
+        found = side_by_side(self._argv("run", str(int(seconds * 1000)), *self.settings), self.processes, seconds, cwd=self.folder)
+        return {"jobs/s": sum(f["jobs"] / max(f["seconds"], 0.001) for f in found)}
 
 
 class BossSide(NodeSide):
