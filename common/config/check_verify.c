@@ -235,7 +235,7 @@ static void make_row(const struct making *making, struct source *source)
     if (!source->row)
         SAY(DIAG_ERROR, &source->scheme, &source->name, "verify",
                 "source '%s' can't be run: at most 16 pieces may be signed, and 4 pointers of "
-                "'scope' and of 'batch' be named",
+                "'scope' and of 'batch' and 5 of 'id_more' be named",
                 source->name);
 }
 
@@ -263,12 +263,15 @@ static void check_keys(const struct making *making, const struct source *source,
         const void *slot;
         bool there, needed;
     } rows[] = {{"verify", &source->verify, source->verify != NULL, true},
-            {"id", &source->id_ptr, source->id_ptr != NULL, !header},
+            {"id", &source->id_ptr, source->id_ptr != NULL,
+                    source->n_id_more || (!header && !source->id_digest)},
             {"type", &source->type_ptr, source->type_ptr != NULL,
                     !(source->verify && source->verify->type_header)},
             {"time", &source->time_ptr, source->time_ptr != NULL, false},
             {"scope", &source->scope, source->n_scope != 0, false},
-            {"batch", &source->batch, source->n_batch != 0, false}};
+            {"batch", &source->batch, source->n_batch != 0, false},
+            {"id_more", &source->id_more, source->n_id_more != 0, false},
+            {"id_digest", &source->id_digest, source->id_digest, false}};
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         bool own = custom || none || (jwt && i >= FIRST_OF_JWT && i <= LAST_OF_JWT);
         if (own && rows[i].needed && !rows[i].there)

@@ -113,7 +113,10 @@ struct source {
     struct custom_verify *verify; // schemes custom and none only
     void *row;                    // scheme custom: what policy_known.row made of `verify`, or NULL
     char *id_ptr, *type_ptr,
-            *time_ptr;     // JSON pointers: scheme custom, else NULL = the scheme's own
+            *time_ptr; // JSON pointers: scheme custom, else NULL = the scheme's own
+    char **id_more;    // scheme custom: further parts of the id
+    size_t n_id_more;
+    bool id_digest;        // scheme custom: the id ends with a digest of the event
     char **scope, **batch; // scheme custom: account and mode; where events stand
     size_t n_scope, n_batch;
     char **fingerprint_ignore; // JSON pointers of members that change between tries

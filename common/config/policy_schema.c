@@ -149,6 +149,8 @@ static const struct schema_key source_keys[] = {
         {.name = "secrets", .type = S_MAP, .of = &secret_schema, LIST_IN(source, secrets), .about = "every live one is tried"},
         {.name = "verify", .type = S_MAP, .shape = BOXED, .of = &verify_schema, .offset = AT(source, verify), .about = "how a request is proved; scheme custom, and none for scheme none"},
         {.name = "id", .type = S_POINTER, .offset = AT(source, id_ptr), .about = "the event's id; scheme custom only"},
+        {.name = "id_more", .type = S_POINTER, LIST_IN(source, id_more), .about = "further parts of the id, at most 5; scheme custom only"},
+        {.name = "id_digest", .type = S_BOOL, .offset = AT(source, id_digest), .fallback = "false", .about = "the id ends with a digest of the event, or is one where there is no id; scheme custom only"},
         {.name = "type", .type = S_POINTER, .offset = AT(source, type_ptr), .about = "the event's type; scheme custom only"},
         {.name = "time", .type = S_POINTER, .offset = AT(source, time_ptr), .about = "the event's own time: older than keep.keys = late; scheme custom only"},
         {.name = "scope", .type = S_POINTER, LIST_IN(source, scope), .about = "account and mode: ids are told apart by them; scheme custom only"},

@@ -199,12 +199,14 @@ bool custom_row(const struct source *source, struct scheme *ret_row)
             .name = source->scheme,
             .id = verify->id_header ? NULL : source->id_ptr,
             .id_header = verify->id_header,
+            .id_digest = source->id_digest,
             .type = source->type_ptr,
             .type_header = verify->type_header,
             .happened = source->time_ptr,
     };
     bool none = verify->none != NULL, custom = strcmp(source->scheme, "custom") == 0;
     if (none == custom || !copy_list(source->scope, source->n_scope, row.scope, SCHEME_SCOPE_MAX) ||
+            !copy_list(source->id_more, source->n_id_more, row.id_more, SCHEME_ID_MORE) ||
             !batch_into(source, &row) || !proof_into(verify, &row))
         return false;
     *ret_row = row;

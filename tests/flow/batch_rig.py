@@ -49,6 +49,19 @@ SOURCES = f"""
     scheme: ms-graph
     secrets: [credential:ms-graph]
     events: {{ created: {{ order: /resource, to: s1 }} }}
+  own:
+    scheme: custom
+    verify:
+      signature: {{ header: X-Own-Signature, encoding: hex }}
+      signed: "{{body}}"
+      algorithm: hmac-sha256
+    batch: [/days/*/changes, /more]
+    id: /n
+    id_more: [/kind]
+    type: /kind
+    scope: [/shop]
+    secrets: [credential:own]
+    events: {{ paid: {{ order: /order, to: s1 }} }}
   erp-zip:
     scheme: custom
     verify:

@@ -145,6 +145,18 @@ def test_a_batch_of_none_is_acknowledged_and_leaves_nothing(t):
     eq(w.metric("pawl_webhook_requests_total", outcome="empty"), 2)
 
 
+def test_a_provider_of_the_policy_s_own_may_send_batches_too(t):
+    w = world(t)
+    body = as_body({"shop": "s", "days": [{"changes": [{"n": 1, "kind": "paid", "order": "o-1"}, {"n": "1", "kind": "paid", "order": "o-2"}]},
+                                          {"changes": []}, {"changes": [{"n": 2, "kind": "paid", "order": "o-3"}]}],
+                    "more": [{"n": 3, "kind": "paid", "order": "o-4"}]})
+    mac = hmac.new(secret("own").encode(), body, hashlib.sha256).hexdigest()
+    for _ in range(2):
+        eq(w.post(Request("/hooks/own", {"X-Own-Signature": mac}, body)).status, 200)
+    eq(w.cluster.query("SELECT scope, event_id FROM pawl.keys ORDER BY 2"), [("s", i) for i in ("#1:paid", "#2:paid", "#3:paid", "1:paid")])
+    eq((states(w.cluster), count(w.cluster, "repeats")), ({f"o-{n}": "s1" for n in (1, 2, 3, 4)}, 4))
+
+
 def test_a_batch_that_is_none_is_parked_as_a_whole(t):
     w = world(t)
     for body in (b'{"event":{}}', b'{"events":{}}', b'{"events":[', as_body({"events": [member(f"EV{n}", "o") for n in range(1001)]})):
