@@ -32,6 +32,11 @@ def build_option(name):
         return None
 
 
+def wrap():
+    """What the programs (not the command) run under: PAWL_WRAP="valgrind --error-exitcode=9"."""
+    return os.environ.get("PAWL_WRAP", "").split()
+
+
 def has_faults():
     """True when the build has the fault labels and the test clock."""
     return bool(build_option("faults"))
@@ -236,7 +241,7 @@ class Program:
         self._admin_base = like._admin_base if like else procs.free_ports(ADMIN_PORTS)
         self._admin = None
         self.config = pawl._host_file(self.name, self.port, self._admin_base)
-        self.proc = procs.Proc(self.name, [binary(), kind, "--config", self.config], env={**pawl.env, **env})
+        self.proc = procs.Proc(self.name, [*wrap(), binary(), kind, "--config", self.config], env={**pawl.env, **env})
 
     @property
     def pid(self):

@@ -28,7 +28,11 @@ _scratch = []
 _lasting = []
 _ports_used = set()
 
-SANITIZER_MARKS = ("ERROR: AddressSanitizer", "ERROR: LeakSanitizer", "runtime error:", "AddressSanitizer:DEADLYSIGNAL")
+SANITIZER_MARKS = ("ERROR: AddressSanitizer", "ERROR: LeakSanitizer", "runtime error:", "AddressSanitizer:DEADLYSIGNAL",
+                   "WARNING: ThreadSanitizer", "definitely lost in loss record", "Invalid read of size", "Invalid write of size",
+                   "uninitialised value(s)", "uninitialised byte(s)")
+# Under a checker (PAWL_WRAP, see harness.py) everything takes longer.
+SLOW = float(os.environ.get("PAWL_SLOW", "1"))
 
 
 def scratch(prefix="pawl-", lasting=False):
@@ -66,7 +70,7 @@ def free_ports(n=1):
 
 def eventually(check, timeout=10.0, what=None, every=0.02):
     """Calls check() until it is true and returns its value; AssertionError after timeout seconds."""
-    end = time.monotonic() + timeout
+    end = time.monotonic() + timeout * SLOW
     while True:
         value = check()
         if value:
@@ -168,12 +172,12 @@ class Proc:
     def wait(self, timeout=10):
         """Exit status; AssertionError when the process still runs after timeout seconds."""
         try:
-            return self.popen.wait(timeout)
+            return self.popen.wait(timeout * SLOW)
         except subprocess.TimeoutExpired:
             raise AssertionError(f"{self.name} did not end within {timeout} s:\n{self.tail()}") from None
 
     def sanitizer_report(self):
-        """The report of ASan, LSan or UBSan in the output, or None."""
+        """The report of ASan, LSan, UBSan, TSan or valgrind in the output, or None."""
         text = self.output()
         at = [text.find(mark) for mark in SANITIZER_MARKS if mark in text]
         return text[max(0, min(at) - 200):min(at) + 4000] if at else None

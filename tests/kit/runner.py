@@ -114,7 +114,7 @@ def _alarm(_signo, _frame):
 def _run_one(function, long):
     """(ended, detail): passed, failed or skipped."""
     mark, t = procs.marks(), Test(long)
-    seconds = getattr(function, "timeout_s", DEFAULT_TIMEOUT_S) * (10 if long else 1)
+    seconds = int(getattr(function, "timeout_s", DEFAULT_TIMEOUT_S) * (10 if long else 1) * procs.SLOW)
     signal.signal(signal.SIGALRM, _alarm)
     signal.alarm(seconds)
     try:

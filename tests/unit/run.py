@@ -1,4 +1,4 @@
-"""Runs every cmocka program of a build folder and shows its closing lines: run.py BUILD
+"""Runs every cmocka program of a build folder and shows its closing lines: run.py BUILD (under PAWL_WRAP, if set)
 
 At the end `N passed, N failed`, where N counts tests, not programs."""
 import json
@@ -9,7 +9,8 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-PROGRAM_SECONDS_MAX = 60
+PROGRAM_SECONDS_MAX = 60 * float(os.environ.get("PAWL_SLOW", "1"))
+WRAP = os.environ.get("PAWL_WRAP", "").split()
 
 
 def programs(build):
@@ -28,7 +29,7 @@ def timed(program):
 def run(argv):
     """(exit status, output); a program that hangs has status 124, one that was not built 127."""
     try:
-        done = subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
+        done = subprocess.run(WRAP + argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
                               timeout=PROGRAM_SECONDS_MAX, check=False)
         return done.returncode, done.stdout.decode("utf-8", "replace")
     except OSError as e:

@@ -42,14 +42,14 @@ static int stop(void **state)
     return 0;
 }
 
-// Sends the bytes and reads until the other side closes or half a second passes.
+// Sends the bytes and reads until the other side closes or five seconds pass.
 static const char *ask(const char *bytes)
 {
     AUTO_CLOSE int fd = socket(AF_INET, SOCK_STREAM, 0);
     struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons((uint16_t)admin_port(admin))};
     to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     assert_int_equal(connect(fd, (struct sockaddr *)&to, sizeof to), 0);
-    struct timeval wait = {.tv_usec = 500000};
+    struct timeval wait = {.tv_sec = 5};
     setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof wait);
     assert_int_equal(send(fd, bytes, strlen(bytes), 0), (ssize_t)strlen(bytes));
     size_t len = 0;
