@@ -96,15 +96,15 @@ static bool read_leaf(X509 *leaf, const char *domain, struct certificate *made, 
             PUBKEY_RSA_BITS_MIN);
 }
 
-bool certificate_read(const struct trust *trust, struct slice pem, struct slice more,
+bool certificate_read(const struct trust *trust, const struct certificate_text *text,
         const char *domain, int64_t now_s, struct certificate *ret_certificate, struct err *err)
 {
     STACK_OF(X509) *all = sk_X509_new_null();
     if (!all)
         return err_set(err, ERR_FATAL, "out of memory");
-    read_all(pem, all);
+    read_all(text->own, all);
     X509 *leaf = sk_X509_value(all, 0); // NULL when there is none
-    read_all(more, all);
+    read_all(text->beside, all);
     struct certificate made = {.key = NULL};
     bool ok = leaf ? chain_ok(trust, leaf, all, now_s, err) && read_leaf(leaf, domain, &made, err)
                    : err_set(err, ERR_INPUT, "no certificate in the answer");

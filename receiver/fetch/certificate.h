@@ -7,13 +7,18 @@ struct trust;
 MUST_CHECK struct trust *trust_new(const char *ca, struct err *err);
 void trust_free(struct trust *trust); // NULL is fine
 
-// Reads the first certificate of pem and demands that it is of the domain (".amazonaws.com" = any
-// name in it), that now lies within its dates, and that it leads to a trusted CA over those that
-// stand behind it or in `more` (PEM, may be empty). Sets the key (yours) and the dates. ERR_INPUT:
-// no certificate; ERR_AUTH: one that is not to be trusted.
 struct certificate {
     EVP_PKEY *key;
     int64_t from_s, until_s;
 };
-MUST_CHECK bool certificate_read(const struct trust *trust, struct slice pem, struct slice more,
+struct certificate_text {
+    struct slice own;    // PEM: the certificate, then perhaps its issuers
+    struct slice beside; // more issuers, PEM; may be empty
+};
+
+// Reads the first certificate of text and demands that it is of the domain (".amazonaws.com" = any
+// name in it), that now lies within its dates, and that it leads to a trusted CA over the others.
+// Sets the key (yours) and the dates. ERR_INPUT: no certificate; ERR_AUTH: one that is not to be
+// trusted.
+MUST_CHECK bool certificate_read(const struct trust *trust, const struct certificate_text *text,
         const char *domain, int64_t now_s, struct certificate *ret_certificate, struct err *err);

@@ -50,8 +50,8 @@ static bool read_certificate(const struct fetch *fetch, const struct keep_job *j
         const struct getter_reply *reply, struct keep_result *result, struct err *err)
 {
     struct certificate made;
-    if (!certificate_read(fetch->trust, text_slice(&reply->body), text_slice(&reply->chain),
-                job->domain, clock_now_s(), &made, err))
+    struct certificate_text text = {text_slice(&reply->body), text_slice(&reply->chain)};
+    if (!certificate_read(fetch->trust, &text, job->domain, clock_now_s(), &made, err))
         return false;
     result->set.keys[0] = (struct pubkey_named){xstrdup(""), made.key};
     result->set.n = 1;
