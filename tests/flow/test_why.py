@@ -238,6 +238,25 @@ orders:""", 1))
     eq((told["authentic"], ifs(told)), (False, []), "the public key is no shared secret")
 
 
+def test_a_source_that_believes_anybody_is_said_to(t):
+    w = t.pawl(t.cluster(), setup=False, edit=lambda text: text.replace("\norders:", """
+  open:
+    scheme: none
+    verify: none
+    id: /id
+    type: /type
+    events: { step.s1: { order: /o, to: s1 } }
+
+orders:""", 1))
+    w.breaks["all"] = "no database is asked"
+    request = saved("/hooks/open", {}, b'{"id":"1"}')
+    eq(ask(w, request)["authentic"], True)
+    status, out, _ = w.run("verify", stdin=request)
+    eq((status, "without being verified" in out), (0, True), out)
+    rows = w.json("keys", "check", "--source", "open")["items"]
+    eq([(r["verdict"], "anybody is believed" in r["finding"]) for r in rows], [("warn", True)])
+
+
 def test_docs_schemes_is_what_the_catalogue_says(t):
     w = installation(t)
     with open(os.path.join(ROOT, "docs", "schemes.md"), encoding="utf-8") as f:
