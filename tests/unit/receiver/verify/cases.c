@@ -64,6 +64,20 @@ static void case_body(struct sig_case *made)
     made->request.body = (struct slice){made->body, len};
 }
 
+static void case_keys(struct sig_case *made, const json_t *verify)
+{
+    size_t i;
+    json_t *value;
+    json_array_foreach(json_object_get(verify, "keys"), i, value)
+    {
+        const char *name = json_string_value(value);
+        assert_true(i < CASE_KEYS_MAX);
+        memcpy(&made->keys[i], &name, sizeof name);
+        made->custom.n_keys = i + 1;
+    }
+    made->custom.keys = made->keys;
+}
+
 static void case_custom(struct sig_case *made)
 {
     const json_t *verify = json_object_get(made->json, "verify");
@@ -71,14 +85,27 @@ static void case_custom(struct sig_case *made)
         return;
     made->custom = (struct custom_verify){
             .signature_header = text_in(verify, "header"),
+            .signature_second = text_in(verify, "second"),
+            .signature_field = text_in(verify, "field"),
             .signature_prefix = text_in(verify, "prefix"),
+            .item_sep = text_in(verify, "item_sep"),
+            .kv_sep = text_in(verify, "kv_sep"),
             .encoding = text_in(verify, "encoding"),
             .timestamp_header = text_in(verify, "timestamp"),
+            .timestamp_item = text_in(verify, "item"),
+            .timestamp_field = text_in(verify, "ts_field"),
             .timestamp_unit = text_in(verify, "unit"),
             .tolerance_s = json_integer_value(json_object_get(verify, "tolerance")),
             .signed_form = text_in(verify, "signed"),
             .algorithm = text_in(verify, "algorithm"),
+            .key = text_in(verify, "key"),
+            .id_header = text_in(verify, "id_header"),
+            .token_header = text_in(verify, "token_header"),
+            .token_prefix = text_in(verify, "token_prefix"),
+            .token_query = text_in(verify, "token_query"),
+            .token_basic = json_is_true(json_object_get(verify, "token_basic")),
     };
+    case_keys(made, verify);
     made->source.verify = &made->custom;
     made->source.id_ptr = text_in(verify, "id");
 }

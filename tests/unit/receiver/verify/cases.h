@@ -3,7 +3,7 @@
 #include "receiver/verify/scheme.h"
 #include <jansson.h>
 
-enum { CASE_SECRETS_MAX = 4, CASE_HEADERS_MAX = 32 };
+enum { CASE_SECRETS_MAX = 4, CASE_HEADERS_MAX = 32, CASE_KEYS_MAX = 2 };
 
 // One line of a case file; everything borrows from json.
 struct sig_case {
@@ -15,6 +15,7 @@ struct sig_case {
     struct source source; // scheme and secrets; the rest is the test's
     struct secret secrets[CASE_SECRETS_MAX];
     struct custom_verify custom; // filled when the line has "verify"
+    char *keys[CASE_KEYS_MAX];
     struct verify_header headers[CASE_HEADERS_MAX];
     struct verify_request request;
 };

@@ -77,11 +77,38 @@ static void agrees_with_the_vectors_of_the_repository(void **state)
         int n;
     } files[] = {{OWN "stripe.jsonl", 30}, {OWN "custom.jsonl", 25}, {OWN "app.jsonl", 20},
             {OWN "github.jsonl", 15}, {OWN "shopify.jsonl", 10}, {OWN "standardwebhooks.jsonl", 29},
-            {OWN "slack.jsonl", 9}, {OWN "twilio.jsonl", 31}};
+            {OWN "slack.jsonl", 9}, {OWN "twilio.jsonl", 31}, {OWN "providers.jsonl", 540},
+            {OWN "grammars.jsonl", 35}};
     for (size_t i = 0; i < ARRAY_LEN(files); i++) {
         int n = 0;
         assert_row(cases_each(files[i].file, run_active, &n) > 0, files[i].file);
         assert_row(n >= files[i].n, files[i].file);
+    }
+}
+
+// Which rows of the catalogue a line of ours is accepted by.
+static bool accepted[128];
+
+static void note_accepted(struct sig_case *signed_case, void *user)
+{
+    (void)user;
+    for (size_t i = 0; signed_case->accept && scheme_at(i); i++) {
+        assert_true(i < ARRAY_LEN(accepted));
+        accepted[i] |= strcmp(scheme_at(i), signed_case->provider) == 0;
+    }
+}
+
+static void every_row_has_a_request_that_it_accepts(void **state)
+{
+    (void)state;
+    static const char *const files[] = {OWN "providers.jsonl", OWN "app.jsonl", OWN "custom.jsonl",
+            OWN "standardwebhooks.jsonl"};
+    for (size_t i = 0; i < ARRAY_LEN(files); i++)
+        assert_row(cases_each(files[i], note_accepted, NULL) > 0, files[i]);
+    for (size_t i = 0; scheme_at(i); i++) {
+        const struct scheme *row = scheme_row(scheme_at(i));
+        bool elsewhere = row->kind == SCHEME_CODE || row->kind == SCHEME_NONE || row->ed25519;
+        assert_row(elsewhere || accepted[i], scheme_at(i));
     }
 }
 
@@ -90,6 +117,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
             cmocka_unit_test(agrees_with_the_providers_own_libraries),
             cmocka_unit_test(agrees_with_the_vectors_of_the_repository),
+            cmocka_unit_test(every_row_has_a_request_that_it_accepts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
