@@ -36,7 +36,7 @@ static void split(struct slice body, const char *const *patterns)
     const char *reason = read_members(body, patterns, &members);
     assert(members.n <= READ_MEMBERS_MAX);
     for (size_t i = 0; !reason && i < members.n; i++) {
-        struct slice raw = members.rows[i].raw;
+        struct slice raw = members.rows[i].token.raw;
         assert(raw.ptr >= body.ptr && raw.ptr + raw.len <= body.ptr + body.len);
         assert(json_check(raw, NULL));
     }
@@ -90,6 +90,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             .id_more = i % 2 ? more : NULL,
             .id_digest = i > 1,
             .type = "/y",
+            .type_more = "/z",
+            .type_of_batch = i == 2,
+            .volatiles = more,
             .scope = scope,
             .batch = patterns[i]};
     const struct read_pointers header = {
