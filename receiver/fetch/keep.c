@@ -312,9 +312,9 @@ static void fail(struct keep *keep, const struct keep_job *job, enum published_k
             return;
         entry_clear(entry);
     }
-    if (!other_put(keep, kind, url, job->domain, mono_ms))
+    entry = other_put(keep, kind, url, job->domain, mono_ms) ? other_find(keep, kind, url) : NULL;
+    if (!entry)
         return;
-    entry = other_find(keep, kind, url);
     entry->state = ENTRY_FAILED;
     entry->answer = answer;
 }
