@@ -121,11 +121,23 @@ static EVP_PKEY *key_of_der(struct slice text)
     return NULL;
 }
 
+static EVP_PKEY *key_of_text(struct slice text)
+{
+    return pubkey_is_pem(text) ? pubkey_of_pem(text, 0) : key_of_der(text);
+}
+
+// A certificate is read each time: it may have ended.
+static bool is_certificate(struct slice text)
+{
+    return text.len && memmem(text.ptr, text.len, "CERTIFICATE", 11);
+}
+
 static bool object_key(
         enum scheme_algorithm algorithm, struct slice secret, int64_t now_s, struct sign_key *key)
 {
     key->kind = SIGN_KEY_OBJECT;
-    key->pkey = pubkey_is_pem(secret) ? pubkey_of_pem(secret, now_s) : key_of_der(secret);
+    key->pkey =
+            is_certificate(secret) ? pubkey_of_pem(secret, now_s) : key_kept(secret, key_of_text);
     return key->pkey && pubkey_usable(key->pkey) &&
            EVP_PKEY_is_a(key->pkey, algorithm == SIGN_RSA_SHA256 ? "RSA" : "EC");
 }

@@ -29,3 +29,7 @@ MUST_CHECK bool sign_key_make(const struct scheme *row, enum scheme_algorithm al
 // pieces.
 MUST_CHECK bool pair_verify(
         EVP_PKEY *pkey, const struct slice pieces[], size_t n, struct slice signature);
+
+// The key that parse makes of the text, which is public; this thread keeps the last ones. Yours;
+// NULL when parse makes none.
+EVP_PKEY *key_kept(struct slice text, EVP_PKEY *(*parse)(struct slice text));
