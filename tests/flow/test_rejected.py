@@ -191,3 +191,26 @@ def test_a_source_without_a_secret_keeps_what_came_until_it_has_one(t):
     eq(moved(w), [("o-1", 1)])
     eq(w.cluster.value("SELECT count(*) FROM pawl.repeats WHERE outcome = 2"), 1)
     eq(w.cluster.value("SELECT count(*) FROM pawl.bodies b JOIN pawl.rejected r ON r.id = b.arrival"), 1, "it can be traced")
+
+
+def test_plain_tokens_are_never_kept(t):
+    def edit(text):
+        more = "".join(f"""  {name}:
+    scheme: {scheme}
+    secrets: [credential:{name}]
+    events:
+      step.s1: {{ order: /order/id, to: s1 }}
+
+""" for name, scheme in (("ship", "shippo"), ("sign", "adobe-sign"), ("git", "gitlab-token")))
+        return text.replace("  shop:\n", more + "  shop:\n", 1)
+    w = t.world(dispatchers=0, edit=edit)
+    plain = "a-plain-token"
+    for request in (Request("/hooks/ship?a=1&token=" + plain, {}, b"{}"), Request("/hooks/sign", {"X-AdobeSign-ClientId": plain}, b"{}"),
+                    Request("/hooks/git", {"X-Gitlab-Token": plain}, b"{}"), Request("/hooks/shop", app_auth(plain, "k-1"), b"{}")):
+        check(w.post(request).status in (400, 401), request.path)
+    found = kept(w, 4)
+    eq({row[0]: row[3] for row in found}["ship"], "/hooks/ship")
+    for row in found:
+        check(plain not in str(row) and plain.encode() not in bytes(row[5]), str(row))
+    mark = "=sha256:" + hashlib.sha256(plain.encode()).hexdigest()[:12]
+    eq(sorted(row[0] for row in found if mark in row[4]), ["git", "sign"])
