@@ -1,8 +1,38 @@
 // Lookups by name and by stored number.
 #include "common/config/policy.h"
 
+static int compare_sources(const void *a, const void *b)
+{
+    const struct source *const *one = a, *const *other = b;
+    return slice_cmp(slice_of((*one)->name), slice_of((*other)->name));
+}
+
+void policy_index(struct policy *policy)
+{
+    policy->by_name = xcalloc(policy->n_sources + 1, sizeof(struct source *));
+    for (size_t i = 0; i < policy->n_sources; i++)
+        policy->by_name[i] = &policy->sources[i];
+    qsort(policy->by_name, policy->n_sources, sizeof policy->by_name[0], compare_sources);
+}
+
+static int compare_name(const void *name, const void *row)
+{
+    const struct source *const *source = row;
+    return slice_cmp(*(const struct slice *)name, slice_of((*source)->name));
+}
+
+static const struct source *find_indexed(const struct policy *policy, struct slice name)
+{
+    struct source **found = bsearch(
+            &name, policy->by_name, policy->n_sources, sizeof policy->by_name[0], compare_name);
+    return found ? *found : NULL;
+}
+
+// One that was not made by policy_new() has no index.
 const struct source *policy_source(const struct policy *policy, struct slice name)
 {
+    if (policy->by_name)
+        return find_indexed(policy, name);
     for (size_t i = 0; i < policy->n_sources; i++) {
         if (slice_eq(slice_of(policy->sources[i].name), name))
             return &policy->sources[i];

@@ -155,8 +155,10 @@ struct policy *policy_new(const struct policy_text *files, size_t n_files,
     hash_texts(policy);
     read_all(made, known, diag);
     policy->inactive = list_inactive(diag);
-    if (diag->errors == before)
+    if (diag->errors == before) {
+        policy_index(policy);
         return policy;
+    }
     policy_unref(policy);
     return NULL;
 }
@@ -205,6 +207,7 @@ void policy_unref(struct policy *policy)
     for (size_t i = 0; i < policy->n_sources; i++)
         free(policy->sources[i].row);
     schema_free_in(&policy_schema, policy);
+    free(policy->by_name);
     free(policy->inactive);
     free(policy); // the first member of its struct policy_made
 }

@@ -3,6 +3,7 @@
 
 #include "common/keys.h"
 
+#include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <pthread.h>
 
@@ -53,7 +54,7 @@ EVP_PKEY *key_kept(struct slice text, EVP_PKEY *(*parse)(struct slice text))
     sha256_of(text, digest);
     for (size_t i = 0; i < KEPT; i++) {
         EVP_PKEY *pkey = kept->rows[i].pkey;
-        if (pkey && memcmp(kept->rows[i].of, digest, DIGEST) == 0)
+        if (pkey && CRYPTO_memcmp(kept->rows[i].of, digest, DIGEST) == 0)
             return EVP_PKEY_up_ref(pkey) == 1 ? pkey : NULL;
     }
     EVP_PKEY *made = parse(text);
