@@ -66,22 +66,27 @@ static bool url_write(
 }
 
 // https://developers.hubspot.com/docs/apps/developer-platform/build-apps/authentication/request-validation:
-// these escapes, and no others, are decoded before the URL is signed.
-static bool write_decoded(struct slice url, struct text *out)
+// these escapes, and no others, are decoded before the URL is signed. '\0' = none of them.
+static char decode_escape(struct slice text)
 {
     static const char decoded[] = ":/?@!$'()*,;";
     static const char escapes[] = "3A2F3F4021242728292A2C3B";
+    if (text.len < 3 || text.ptr[0] != '%')
+        return '\0';
+    size_t i = 0;
+    while (decoded[i] && strncasecmp((const char *)text.ptr + 1, escapes + 2 * i, 2) != 0)
+        i++;
+    return decoded[i];
+}
+
+static bool write_decoded(struct slice url, struct text *out)
+{
     text_init(out, URL_MAX);
     for (size_t i = 0; i < url.len; i++) {
-        char byte = (char)url.ptr[i];
-        for (size_t j = 0; byte == '%' && i + 2 < url.len && decoded[j]; j++) {
-            if (strncasecmp((const char *)url.ptr + i + 1, escapes + 2 * j, 2) == 0) {
-                byte = decoded[j];
-                i += 2;
-            }
-        }
-        if (!text_char(out, byte))
+        char byte = decode_escape(from(url, i));
+        if (!text_char(out, byte ? byte : (char)url.ptr[i]))
             return false;
+        i += byte ? 2 : 0;
     }
     return true;
 }
