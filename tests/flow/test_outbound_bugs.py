@@ -164,7 +164,7 @@ def test_one_failure_within_a_batch_leaves_the_others_as_they_were(t):
     # The worker dies when some of a batch are recorded: these keep their end, the others get one of their own.
     w.dispatchers[0].stop()
     more = [rows.add("most", f"{'slow' if i % 2 else 'm'}{i}@example.net") for i in range(20)]
-    victim = w.restart(w.dispatchers[0], fault="crash@record.after_commit:1")
+    victim = w.restart(w.dispatchers[0], wait=False, fault="crash@record.after_commit:1")
     eventually(lambda: not victim.proc.alive(), 10, "it dies")
     before = {n: rows.state(n) for n in more}
     check(2 in before.values(), "some were recorded")

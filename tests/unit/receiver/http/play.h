@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define DEADLINE_MS 250
+#define DEADLINE_MS 400 // times PAWL_SLOW, where the test runs under a checker
 #define BODY_MAX 4096
 
 static struct source sources[] = {
@@ -81,6 +81,12 @@ static void release(void)
     pthread_mutex_unlock(&play.lock);
 }
 
+static int deadline_ms(void)
+{
+    const char *slow = getenv("PAWL_SLOW");
+    return (int)(DEADLINE_MS * (slow ? strtol(slow, NULL, 10) : 1));
+}
+
 static int start(void **state)
 {
     (void)state;
@@ -91,7 +97,7 @@ static int start(void **state)
             .lanes = 1,
             .connections = 16,
             .body_max = BODY_MAX,
-            .deadline_ms = DEADLINE_MS,
+            .deadline_ms = deadline_ms(),
             .stages = {.policy = give_policy, .verify = verify, .submit = submit}};
     play.server = server_new(&options, NULL);
     return play.server && server_start(play.server, NULL) ? 0 : -1;
@@ -122,7 +128,7 @@ static int dial(void)
     struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons((uint16_t)play.port)};
     to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     assert_int_equal(connect(fd, (struct sockaddr *)&to, sizeof to), 0);
-    struct timeval wait = {.tv_sec = 3};
+    struct timeval wait = {.tv_sec = 30};
     setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof wait);
     return fd;
 }
