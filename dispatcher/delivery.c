@@ -59,6 +59,7 @@ static const struct member {
         {"html", offsetof(struct content, html), false},
         {"message_id", offsetof(struct content, message_id), true},
         {"date", offsetof(struct content, date), true},
+        {"collapse", offsetof(struct content, collapse), false},
 };
 
 static char *member_get(const struct content *content, const struct member *member)

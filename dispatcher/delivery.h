@@ -40,6 +40,11 @@ struct content {
     char *from, *to, *subject, *text, *html;
     char *message_id; // without angle brackets, derived from the delivery's key
     char *date;       // RFC 5322, of the first claim
+    char *collapse;   // a newer message with the same one takes its place; NULL = none
+    // Of the delivery, set before each build; not stored with the rest.
+    int64_t expires_s; // unix seconds, 0 = never
+    int64_t left_s;    // until then, when this try begins; 0 = no limit
+    enum priority priority;
 };
 void content_fini(struct content *content);
 MUST_CHECK bool content_to_json(const struct content *content, struct text *out);
@@ -53,6 +58,9 @@ struct attempt_result {
     char detail[200];       // what the peer said, printable, cut
     char provider_id[128];  // the provider's own id of the message, "" when none
     int64_t retry_after_ms; // 0 = not said
+    int64_t dead_since_ms;  // unix time at which the push service last found the token dead, 0 =
+                            // not said: one that was registered after it is alive
+    bool stale_token;       // our own bearer token was refused as too old: make a new one
     int64_t wire_ms;        // time on the wire
 };
 

@@ -157,15 +157,42 @@ struct flow {
 enum driver { DRIVER_SMTP = 1, DRIVER_OTHER = 2 }; // DRIVER_OTHER: known by name, does not run yet
 enum provider_tls { TLS_UNSAID = 0, TLS_STARTTLS = 1, TLS_IMPLICIT = 2, TLS_NONE = 3 };
 
+// One name and the text that stands for it.
+struct pair {
+    char *name, *value;
+};
+
+// Driver `http`: the request to a gateway, as the admin wrote it. url and values hold placeholders:
+// {to} {from} {text} {key} {coding} {token}.
+struct gateway {
+    char *method; // POST | PUT | GET
+    struct pair *headers, *form;
+    size_t n_headers, n_form;
+    char *json;   // the body, in place of form; placeholders only inside its strings
+    int *success; // statuses that mean "taken"; none = 200, 201, 202
+    size_t n_success;
+    char *id; // JSON pointer to the gateway's own id in its reply, or NULL
+};
+
 struct provider {
     char *driver_name;
     enum driver driver;
-    char *url, *user; // smtp: smtp:// (plain, loopback only, or STARTTLS demanded) or smtps://
-    struct secret password; // credential NULL = none
-    int tls;                // `tls: starttls|none|implicit` as written, enum provider_tls
-    bool starttls;          // what follows: STARTTLS is demanded (implicit TLS is smtps://)
-    bool plain;             // no TLS: only allowed for loopback
-    char *ca;               // file with the CA certificates, or NULL = the system's
+    // smtp: smtp:// (plain, loopback only, or STARTTLS demanded) or smtps://. Drivers over HTTP:
+    // the API's base, NULL = the provider's own; http:// for loopback only
+    char *url, *user;
+    struct secret password; // the one secret: password, token or key; credential NULL = none
+    // What drivers over HTTP need besides; policy_drivers.c has a row for each.
+    char *account;        // twilio: account id, sinch: plan id, vonage: application id
+    char *project;        // fcm
+    char *team, *key_id;  // apns: who signs the token
+    char *topic;          // apns: the app's bundle id
+    char *subject;        // webpush: mailto: or https: of who runs this
+    char *callback;       // URL for status webhooks, or NULL
+    struct gateway *http; // driver http only
+    int tls;              // `tls: starttls|none|implicit` as written, enum provider_tls
+    bool starttls;        // what follows: STARTTLS is demanded (implicit TLS is smtps://)
+    bool plain;           // no TLS: only allowed for loopback
+    char *ca;             // file with the CA certificates, or NULL = the system's
 };
 
 struct channel {

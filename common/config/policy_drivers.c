@@ -10,16 +10,21 @@ static const struct schema_word tls_words[] = {
         {"starttls", TLS_STARTTLS}, {"implicit", TLS_IMPLICIT}, {"none", TLS_NONE}, {NULL, 0}};
 static const struct schema_word email_drivers[] = {{"smtp", 0}, {"resend", 0}, {"postmark", 0},
         {"sendgrid", 0}, {"mailgun", 0}, {"brevo", 0}, {NULL, 0}};
-static const struct schema_word sms_drivers[] = {
-        {"twilio", 0}, {"vonage", 0}, {"sinch", 0}, {"messagebird", 0}, {NULL, 0}};
+static const struct schema_word sms_drivers[] = {{"twilio", 0}, {"vonage", 0}, {"sinch", 0},
+        {"telnyx", 0}, {"messagebird", 0}, {"http", 0}, {NULL, 0}};
 static const struct schema_word push_drivers[] = {
         {"apns", 0}, {"fcm", 0}, {"webpush", 0}, {NULL, 0}};
+static const struct schema_word method_words[] = {{"POST", 0}, {"PUT", 0}, {"GET", 0}, {NULL, 0}};
 
 // clang-format off
 #define DRIVER(words_) {.name = "driver", .type = S_WORD, .words = (words_), .required = true, .offset = AT(provider, driver_name), .about = "who takes the messages"}
 #define DRIVER_LATER(words_) {.name = "driver", .type = S_WORD, .words = (words_), .required = true, .offset = AT(provider, driver_name), .later = NOT_SENT, .about = "who takes the messages"}
 #define CHECKED(name_, type_, about_) {.name = (name_), .type = (type_), .required = true, .offset = NOWHERE, .later = NULL, .about = (about_)}
-#define TOKEN CHECKED("token", S_CREDENTIAL, "its API token")
+#define SECRET(name_, about_) {.name = (name_), .type = S_CREDENTIAL, .required = true, .offset = AT(provider, password.credential), .about = (about_)}
+#define TOKEN SECRET("token", "its API token")
+#define NEEDED(name_, member_, about_) {.name = (name_), .type = S_TEXT, .required = true, .offset = AT(provider, member_), .about = (about_)}
+#define BASE {.name = "url", .type = S_WEB_URL, .offset = AT(provider, url), .about = "where its API is; default the provider's own"}
+#define CALLBACK {.name = "callback", .type = S_WEB_URL, .offset = AT(provider, callback), .about = "where it reports what became of a message: a source of this policy, as the provider reaches it"}
 
 static const struct schema_key smtp_keys[] = {
         DRIVER(email_drivers),
@@ -31,13 +36,33 @@ static const struct schema_key smtp_keys[] = {
 };
 static const struct schema_key token_email_keys[] = {DRIVER_LATER(email_drivers), TOKEN};
 static const struct schema_key mailgun_keys[] = {DRIVER_LATER(email_drivers), TOKEN, CHECKED("domain", S_TEXT, "the sending domain")};
-static const struct schema_key twilio_keys[] = {DRIVER_LATER(sms_drivers), CHECKED("account", S_TEXT, "the account's id"), TOKEN};
-static const struct schema_key vonage_keys[] = {DRIVER_LATER(sms_drivers), CHECKED("application", S_TEXT, "the application's id"), CHECKED("key", S_CREDENTIAL, "its private key")};
-static const struct schema_key sinch_keys[] = {DRIVER_LATER(sms_drivers), CHECKED("plan", S_TEXT, "the service plan's id"), TOKEN};
+static const struct schema_key twilio_keys[] = {DRIVER_LATER(sms_drivers), NEEDED("account", account, "the account's id"), TOKEN, BASE, CALLBACK};
+static const struct schema_key vonage_keys[] = {DRIVER_LATER(sms_drivers), NEEDED("application", account, "the application's id"), SECRET("key", "its private key"), BASE, CALLBACK};
+static const struct schema_key sinch_keys[] = {DRIVER_LATER(sms_drivers), NEEDED("plan", account, "the service plan's id"), TOKEN, BASE, CALLBACK};
+static const struct schema_key telnyx_keys[] = {DRIVER_LATER(sms_drivers), TOKEN, BASE, CALLBACK};
 static const struct schema_key messagebird_keys[] = {DRIVER_LATER(sms_drivers), TOKEN};
-static const struct schema_key apns_keys[] = {DRIVER_LATER(push_drivers), CHECKED("team", S_TEXT, "team id"), CHECKED("key_id", S_TEXT, "the key's id"), CHECKED("key", S_CREDENTIAL, "the signing key (.p8)"), CHECKED("topic", S_TEXT, "the app's bundle id")};
-static const struct schema_key fcm_keys[] = {DRIVER_LATER(push_drivers), CHECKED("project", S_TEXT, "project id"), CHECKED("key", S_CREDENTIAL, "the service account (JSON)")};
-static const struct schema_key webpush_keys[] = {DRIVER_LATER(push_drivers), CHECKED("subject", S_TEXT, "mailto: or https: of who runs this"), CHECKED("key", S_CREDENTIAL, "the VAPID key")};
+static const struct schema_key apns_keys[] = {DRIVER_LATER(push_drivers), NEEDED("team", team, "team id"), NEEDED("key_id", key_id, "the key's id"), SECRET("key", "the signing key (.p8)"), NEEDED("topic", topic, "the app's bundle id"), BASE};
+static const struct schema_key fcm_keys[] = {DRIVER_LATER(push_drivers), NEEDED("project", project, "project id"), SECRET("key", "the service account (JSON)"), BASE};
+static const struct schema_key webpush_keys[] = {DRIVER_LATER(push_drivers), NEEDED("subject", subject, "mailto: or https: of who runs this"), SECRET("key", "the VAPID key")};
+
+static const struct schema_key pair_row = {.name = "value", .type = S_TEXT, .offset = AT(pair, value)};
+static const struct schema header_schema = {.name = "header", .size = sizeof(struct pair), .shorthand = &pair_row, .name_type = S_HEADER, .name_offset = AT(pair, name)};
+static const struct schema parameter_schema = {.name = "parameter", .size = sizeof(struct pair), .shorthand = &pair_row, .name_type = S_TEXT, .name_offset = AT(pair, name)};
+static const struct schema_key gateway_keys[] = {
+        {.name = "method", .type = S_WORD, .words = method_words, .offset = AT(gateway, method), .fallback = "POST", .about = "of the request"},
+        {.name = "headers", .type = S_MAP, .of = &header_schema, .shape = MAP_OF, .offset = AT(gateway, headers), .count_offset = AT(gateway, n_headers), .about = "further headers"},
+        {.name = "form", .type = S_MAP, .of = &parameter_schema, .shape = MAP_OF, .offset = AT(gateway, form), .count_offset = AT(gateway, n_form), .about = "the body, as a form"},
+        {.name = "json", .type = S_TEXT, .offset = AT(gateway, json), .about = "or the body as JSON, placeholders inside its strings"},
+        {.name = "success", .type = S_INT, .min = 200, .max = 299, LIST_IN(gateway, success), .about = "statuses that mean it was taken; default 200, 201 and 202"},
+        {.name = "id", .type = S_POINTER, .offset = AT(gateway, id), .about = "where its own id of the message is in a JSON reply"},
+};
+static const struct schema gateway_schema = {.name = "request", .size = sizeof(struct gateway), TABLE(gateway_keys)};
+static const struct schema_key http_keys[] = {
+        DRIVER_LATER(sms_drivers),
+        {.name = "url", .type = S_TEXT, .required = true, .offset = AT(provider, url), .about = "where it goes; this and the request's values hold {to} {from} {text} {key} {coding} {token}"},
+        {.name = "token", .type = S_CREDENTIAL, .offset = AT(provider, password.credential), .about = "the secret that {token} stands for"},
+        {.name = "request", .type = S_MAP, .of = &gateway_schema, .shape = BOXED, .offset = AT(provider, http), .about = "how it is asked and what its reply means"},
+};
 
 #define PROVIDER(name_, keys_) static const struct schema name_ = {.name = "provider", .size = sizeof(struct provider), TABLE(keys_)}
 PROVIDER(smtp_schema, smtp_keys);
@@ -46,7 +71,9 @@ PROVIDER(mailgun_schema, mailgun_keys);
 PROVIDER(twilio_schema, twilio_keys);
 PROVIDER(vonage_schema, vonage_keys);
 PROVIDER(sinch_schema, sinch_keys);
+PROVIDER(telnyx_schema, telnyx_keys);
 PROVIDER(messagebird_schema, messagebird_keys);
+PROVIDER(http_schema, http_keys);
 PROVIDER(apns_schema, apns_keys);
 PROVIDER(fcm_schema, fcm_keys);
 PROVIDER(webpush_schema, webpush_keys);
@@ -55,7 +82,8 @@ static const struct schema_variant email_variants[] = {
         {"smtp", &smtp_schema}, {"resend", &token_email_schema}, {"postmark", &token_email_schema},
         {"sendgrid", &token_email_schema}, {"mailgun", &mailgun_schema}, {"brevo", &token_email_schema}};
 static const struct schema_variant sms_variants[] = {
-        {"twilio", &twilio_schema}, {"vonage", &vonage_schema}, {"sinch", &sinch_schema}, {"messagebird", &messagebird_schema}};
+        {"twilio", &twilio_schema}, {"vonage", &vonage_schema}, {"sinch", &sinch_schema}, {"telnyx", &telnyx_schema},
+        {"messagebird", &messagebird_schema}, {"http", &http_schema}};
 static const struct schema_variant push_variants[] = {
         {"apns", &apns_schema}, {"fcm", &fcm_schema}, {"webpush", &webpush_schema}};
 

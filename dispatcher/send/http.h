@@ -5,11 +5,12 @@
 
 // All that one try needs. Credentials stand in it: it lives as long as the try and is wiped.
 struct http_request {
-    char *url;         // https://..., or http:// where the provider's settings allow it (loopback)
-    struct text head;  // header lines "Name: value\r\n"; no control character in a value
-    struct text body;  // may be empty
-    const char *probe; // NULL, or the method of a request that changes nothing ("GET")
-    bool http2;        // the provider takes HTTP/2 only
+    char *url;          // https://..., or http:// where the provider's settings allow it (loopback)
+    struct text head;   // header lines "Name: value\r\n"; no control character in a value
+    struct text body;   // may be empty
+    const char *method; // NULL = POST
+    const char *probe;  // NULL, or the method of a request that changes nothing ("GET")
+    bool http2;         // the provider takes HTTP/2 only
 };
 void http_request_fini(struct http_request *request); // zeroed is fine; wipes what it frees
 
