@@ -193,6 +193,7 @@ struct provider {
     bool starttls;        // what follows: STARTTLS is demanded (implicit TLS is smtps://)
     bool plain;           // no TLS: only allowed for loopback
     char *ca;             // file with the CA certificates, or NULL = the system's
+    bool private_net;     // `private: true`: its address may be a private one
 };
 
 struct channel {
