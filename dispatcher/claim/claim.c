@@ -19,6 +19,7 @@ struct claimer {
     struct lanes lanes;
     enum phase phase;
     int asked, took, seen_version, missing;
+    int loads; // versions that were asked for since the last claim that went on
     bool outdated;
     struct member members[CLAIM_MAX];
     size_t n;
@@ -128,11 +129,12 @@ static void prepare(struct claimer *c, const struct pg *pg, int row, struct memb
 {
     int64_t now_us = member_row_now_us(pg, CALL_TAKE, row);
     struct gate gate = gate_check(member->delivery, now_us);
+    enum rules rules = c->options.rules(c->options.user, member->delivery->policy);
     if (!gate.open) {
         member_end(member, gate.end, gate.reason);
-    } else if (c->options.rules(c->options.user, member->delivery->policy) == RULES_BROKEN) {
+    } else if (rules != RULES_READY) {
         member->fate = FATE_LATER;
-        member->later_ms = CLAIM_BROKEN_WAIT_MS;
+        member->later_ms = rules == RULES_BROKEN ? CLAIM_BROKEN_WAIT_MS : CLAIM_CROWDED_WAIT_MS;
     } else if (c->content_bytes > CLAIM_CONTENT_MAX) {
         member->fate = FATE_LATER;
     } else if (!member_row_rendered(pg, CALL_TAKE, row)) {
@@ -158,9 +160,12 @@ static void take_row(struct claimer *c, const struct pg *pg, int row)
         c->n++;
 }
 
-// A version that is not in memory: the rows go back by the rollback, and it is loaded first.
+// A version that is not in memory: the rows go back by the rollback, and it is loaded first. After
+// some of those the claim goes on with what it has, since more versions may be due than fit.
 static int missing_version(const struct claimer *c, const struct pg *pg)
 {
+    if (c->loads >= CLAIM_LOADS_MAX)
+        return 0;
     for (int row = 0; row < pg_rows(pg, CALL_TAKE); row++) {
         AUTO_MEMBER struct member member = {0};
         member_read(pg, CALL_TAKE, row, &member);
@@ -219,6 +224,7 @@ static enum work taken(struct claimer *c, struct pg *pg, struct err *err)
     FAULT_STEP(claim_after_take);
     c->outdated = !c->options.current(c->options.user, c->seen_version);
     c->missing = c->outdated ? 0 : missing_version(c, pg);
+    c->loads = c->missing ? c->loads + 1 : 0;
     if (c->outdated || c->missing)
         return pg_rollback(pg) ? WORK_DONE : WORK_FAILED;
     leases_clock_seen(c->options.leases, member_row_now_us(pg, CALL_TAKE, 0));

@@ -12,6 +12,8 @@ enum {
     CLAIM_MAX = 500,                      // rows of one claim
     CLAIM_CONTENT_MAX = 16 * 1024 * 1024, // bytes that one claim may render; the rest waits
     CLAIM_BROKEN_WAIT_MS = 30 * 1000,     // rows of a policy version that can't be loaded
+    CLAIM_LOADS_MAX = 4,         // versions loaded before a claim goes on; fewer than are kept
+    CLAIM_CROWDED_WAIT_MS = 100, // rows of those that were not
 };
 
 // Is a policy version in memory?
