@@ -42,6 +42,8 @@ async def _read_answer(reader):
             answer.body += (await reader.readexactly(size + 2))[:size]
             if size == 0:
                 break
+    elif answer.status == 204:
+        pass  # it has none (RFC 9110 section 15.3.5)
     elif "content-length" in answer.headers:
         answer.body = await reader.readexactly(int(answer.headers["content-length"]))
     else:
