@@ -78,6 +78,7 @@ struct arrival {
     int64_t received_us;      // wall clock
     int64_t deadline_ms;      // monotonic: past it the answer is 503
     int secret_index;         // which live secret matched
+    int lane;                 // the HTTP loop it came in by and goes back to
     struct event *events;     // made by accept's reading step; in a batch's own order
     size_t n_events;          // 0: a batch of none
     enum answer answer;

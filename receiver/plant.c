@@ -27,20 +27,14 @@
 #define FIRST_POLICY_LOOK_MS 5
 #define LEAVE_MS 500 // for the accept threads, once every request has its answer
 
-struct joint {
-    struct plant *plant;
-    int lane;
-};
-
 struct plant {
     const struct host_config *host;
     struct policy_box *policies;
     struct server *server;
-    struct accept *accepts[SERVER_LANES_MAX];
+    struct accept *accept;
     struct reject *reject;
     struct uses *uses;
     struct published *published;
-    struct joint joints[SERVER_LANES_MAX];
     int lanes;
     int shown_version; // of pawl_policy_info
     atomic_bool draining;
@@ -55,9 +49,9 @@ static struct policy *give_policy(void *user)
 static bool submit(void *user, int lane, struct arrival *arrival, bool *ret_full)
 {
     struct plant *plant = user;
-    struct accept *accept = plant->accepts[lane];
-    *ret_full = accept_connected(accept);
-    return *ret_full && accept_submit(accept, arrival);
+    arrival->lane = lane;
+    *ret_full = accept_connected(plant->accept) > 0;
+    return *ret_full && accept_submit(plant->accept, arrival);
 }
 
 static void refused(void *user, const struct refused *refused)
@@ -66,10 +60,22 @@ static void refused(void *user, const struct refused *refused)
     quarantine_refused(plant->reject, refused);
 }
 
+// A batch has arrivals of several loops: each gets its own back, in one message.
 static void done(void *user, struct arrival *batch)
 {
-    struct joint *joint = user;
-    server_hand_back(joint->plant->server, joint->lane, batch);
+    struct plant *plant = user;
+    while (batch) {
+        int lane = batch->lane;
+        struct arrival *own = NULL, **own_end = &own, *others = NULL, **others_end = &others;
+        for (struct arrival *at = batch; at; at = at->next) {
+            struct arrival ***end = at->lane == lane ? &own_end : &others_end;
+            **end = at;
+            *end = &at->next;
+        }
+        *own_end = *others_end = NULL;
+        server_hand_back(plant->server, lane, own);
+        batch = others;
+    }
 }
 
 static int lanes_of(const struct host_config *host)
@@ -81,9 +87,8 @@ static int lanes_of(const struct host_config *host)
     return n < SERVER_LANES_MAX ? n : SERVER_LANES_MAX;
 }
 
-static bool start_accept(struct plant *plant, int lane, struct err *err)
+static bool start_accept(struct plant *plant, struct err *err)
 {
-    plant->joints[lane] = (struct joint){plant, lane};
     struct accept_options options = {.conninfo = plant->host->database,
             .credentials = plant->host->credentials,
             .known = {.scheme = scheme_known,
@@ -92,23 +97,21 @@ static bool start_accept(struct plant *plant, int lane, struct err *err)
                     .keys = scheme_keys},
             .pointers = door_pointers,
             .policies = plant->policies,
-            .queue_rows = QUEUE_ROWS,
-            .queue_bytes = QUEUE_BYTES,
+            .queue_rows = QUEUE_ROWS * plant->lanes,
+            .queue_bytes = QUEUE_BYTES * (size_t)plant->lanes,
             .deadline_ms = plant->host->receiver.deadline_ms,
             .done = done,
-            .user = &plant->joints[lane]};
-    plant->accepts[lane] = accept_start(&options, err);
-    return plant->accepts[lane];
+            .user = plant};
+    plant->accept = accept_start(&options, plant->lanes, err);
+    return plant->accept;
 }
 
 static bool can_accept(const struct plant *plant)
 {
     struct policy *policy = policy_box_get(plant->policies);
-    bool all = policy;
+    bool loaded = policy;
     policy_unref(policy);
-    for (int i = 0; all && i < plant->lanes; i++)
-        all = accept_connected(plant->accepts[i]);
-    return all;
+    return loaded && accept_connected(plant->accept) == plant->lanes;
 }
 
 // With a socket of systemd's, requests may be waiting already: those of a restart are not answered
@@ -152,9 +155,8 @@ static bool build(struct plant *plant, const int *fds, size_t n_fds, struct err 
     if (!plant->published)
         return false;
     door_use(published_keys(plant->published));
-    for (int i = 0; i < plant->lanes; i++)
-        if (!start_accept(plant, i, err))
-            return false;
+    if (!start_accept(plant, err))
+        return false;
     const struct uses_options uses = {plant->host->database, give_policy, plant};
     plant->uses = uses_start(&uses, err);
     if (!plant->uses)
@@ -185,10 +187,8 @@ void plant_drain(struct plant *plant, int64_t grace_ms)
 {
     plant->draining = true;
     server_drain(plant->server, grace_ms);
-    for (int i = 0; i < plant->lanes; i++) {
-        accept_stop(plant->accepts[i], grace_ms < LEAVE_MS ? grace_ms : LEAVE_MS);
-        plant->accepts[i] = NULL;
-    }
+    accept_stop(plant->accept, grace_ms < LEAVE_MS ? grace_ms : LEAVE_MS);
+    plant->accept = NULL;
     reject_stop(plant->reject, grace_ms < LEAVE_MS ? grace_ms : LEAVE_MS);
     plant->reject = NULL;
     uses_stop(plant->uses);
@@ -208,8 +208,7 @@ void plant_free(struct plant *plant)
 
 void plant_reload(struct plant *plant)
 {
-    for (int i = 0; i < plant->lanes; i++)
-        accept_reload(plant->accepts[i]);
+    accept_reload(plant->accept);
 }
 
 static void add_check(struct text *checks, const char *name, bool ok, const char *detail)
@@ -229,14 +228,6 @@ static void add_remark(struct text *checks, const char *name, const char *detail
     text_str(checks, ",\"ok\":true,\"detail\":");
     json_quote(checks, slice_of(detail));
     text_char(checks, '}');
-}
-
-static bool any_connected(const struct plant *plant)
-{
-    for (int i = 0; i < plant->lanes; i++)
-        if (accept_connected(plant->accepts[i]))
-            return true;
-    return false;
 }
 
 // Sources whose scheme does not run yet are told when the policy is applied, not here.
@@ -259,7 +250,7 @@ bool plant_ready(void *user, struct text *checks)
 {
     struct plant *plant = user;
     // The accept threads end with the drain: they are not asked from then on.
-    bool connected = !plant->draining && any_connected(plant);
+    bool connected = !plant->draining && accept_connected(plant->accept) > 0;
     struct policy *policy = policy_box_get(plant->policies);
     add_check(checks, "serving", !plant->draining, "draining");
     add_check(checks, "database", connected, "no connection");

@@ -9,22 +9,79 @@
 
 #define BATCH_ROWS 256
 #define BATCH_BYTES (8u * 1024 * 1024)
-#define IDLE_MS 200 // how often an idle thread looks whether it must reconnect
+#define BATCH_GOOD 24 // so many waiting are worth a second transaction beside one in flight
+#define HELD_UP_MS 50 // a batch in flight for so long waits for something
+#define IDLE_MS 200   // how often an idle thread looks whether it must reconnect
+
+// One thread with its connection.
+struct hand {
+    struct accept *accept;
+    struct worker worker; // its own
+    pthread_t thread;
+    pthread_cond_t wake;
+    // Guarded by the accept's lock:
+    bool connected, busy;
+    bool called;     // woken, and on its way
+    int64_t busy_ms; // since when
+    unsigned reloads;
+};
 
 struct accept {
     struct accept_options options;
-    pthread_t thread;
+    int n_hands;
+    struct hand *hands;
     pthread_mutex_t lock; // guards all below
-    pthread_cond_t wake;
     struct arrival *head, **tail;
-    size_t rows, bytes, in_flight;
-    bool stopping, reload, connected;
+    size_t rows, bytes;
+    bool stopping;
+    unsigned reloads;
     int64_t stop_by_ms;
 };
 
 static size_t weight(const struct arrival *arrival)
 {
     return arrival->body.len + 512;
+}
+
+static bool any_connected(const struct accept *accept)
+{
+    for (int i = 0; i < accept->n_hands; i++)
+        if (accept->hands[i].connected)
+            return true;
+    return false;
+}
+
+// A transaction costs the database much the same whatever is in it: what waits gathers while one is
+// in flight, unless it is a good batch by itself, or that one is held up. Called with the lock
+// held.
+static bool may_take(const struct accept *accept, const struct hand *hand)
+{
+    if (!accept->head || accept->stopping)
+        return accept->head;
+    if (!hand->connected)
+        return !any_connected(accept); // to be answered 503
+    if (accept->rows >= BATCH_GOOD)
+        return true;
+    int64_t now_ms = clock_mono_ms();
+    for (int i = 0; i < accept->n_hands; i++)
+        if (accept->hands[i].busy && now_ms - accept->hands[i].busy_ms < HELD_UP_MS)
+            return false;
+    return true;
+}
+
+// Wakes an idle hand that may take what waits. A busy one looks by itself when it is done. Called
+// with the lock held.
+static void wake_one(struct accept *accept)
+{
+    for (int i = 0; i < accept->n_hands; i++) {
+        struct hand *hand = &accept->hands[i];
+        if (hand->busy || !may_take(accept, hand))
+            continue;
+        if (!hand->called)
+            pthread_cond_signal(&hand->wake);
+        hand->called = true;
+        return;
+    }
 }
 
 bool accept_submit(struct accept *accept, struct arrival *arrival)
@@ -38,46 +95,47 @@ bool accept_submit(struct accept *accept, struct arrival *arrival)
         accept->tail = &arrival->next;
         accept->rows++;
         accept->bytes += weight(arrival);
-        pthread_cond_signal(&accept->wake);
+        wake_one(accept);
     }
     pthread_mutex_unlock(&accept->lock);
     return room;
 }
 
-size_t accept_pending(struct accept *accept)
+int accept_connected(struct accept *accept)
 {
+    int n = 0;
     pthread_mutex_lock(&accept->lock);
-    size_t n = accept->rows + accept->in_flight;
+    for (int i = 0; i < accept->n_hands; i++)
+        n += accept->hands[i].connected;
     pthread_mutex_unlock(&accept->lock);
     return n;
 }
 
-bool accept_connected(struct accept *accept)
+// Called with the lock held.
+static void wake_all(struct accept *accept)
 {
-    pthread_mutex_lock(&accept->lock);
-    bool connected = accept->connected;
-    pthread_mutex_unlock(&accept->lock);
-    return connected;
+    for (int i = 0; i < accept->n_hands; i++)
+        pthread_cond_signal(&accept->hands[i].wake);
 }
 
 void accept_reload(struct accept *accept)
 {
     pthread_mutex_lock(&accept->lock);
-    accept->reload = true;
-    pthread_cond_signal(&accept->wake);
+    accept->reloads++;
+    wake_all(accept);
     pthread_mutex_unlock(&accept->lock);
 }
 
-static void wait_idle(struct accept *accept)
+static void wait_idle(struct hand *hand)
 {
     struct timespec until;
     clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += IDLE_MS * 1000000L;
+    until.tv_nsec += (hand->accept->head ? HELD_UP_MS : IDLE_MS) * 1000000L;
     if (until.tv_nsec >= 1000000000L) {
         until.tv_nsec -= 1000000000L;
         until.tv_sec++;
     }
-    pthread_cond_timedwait(&accept->wake, &accept->lock, &until);
+    pthread_cond_timedwait(&hand->wake, &hand->accept->lock, &until);
 }
 
 // Cuts the next batch off the queue: bounded in rows and bytes, at least one. Called with the lock
@@ -97,35 +155,41 @@ static struct arrival *cut_batch(struct accept *accept)
     *link = NULL;
     accept->rows -= rows;
     accept->bytes -= bytes;
-    accept->in_flight = rows;
     return first;
 }
 
 struct turn {
-    struct arrival *batch; // NULL: nothing came
+    struct arrival *batch; // NULL: nothing to do
     bool reload, out_of_time, stop;
 };
 
-static struct turn next_turn(struct accept *accept)
+static struct turn next_turn(struct hand *hand)
 {
+    struct accept *accept = hand->accept;
     pthread_mutex_lock(&accept->lock);
-    if (!accept->head && !accept->stopping && !accept->reload)
-        wait_idle(accept);
-    struct turn turn = {.reload = accept->reload, .stop = accept->stopping && !accept->head};
-    turn.out_of_time = accept->stopping && clock_mono_ms() >= accept->stop_by_ms;
-    accept->reload = false;
-    if (accept->head)
+    if (!may_take(accept, hand) && !accept->stopping && hand->reloads == accept->reloads)
+        wait_idle(hand);
+    struct turn turn = {.reload = hand->reloads != accept->reloads,
+            .stop = accept->stopping && !accept->head,
+            .out_of_time = accept->stopping && clock_mono_ms() >= accept->stop_by_ms};
+    hand->reloads = accept->reloads;
+    hand->called = false;
+    if (may_take(accept, hand)) {
         turn.batch = cut_batch(accept);
+        hand->busy = true;
+        hand->busy_ms = clock_mono_ms();
+        wake_one(accept); // more may wait than one batch takes
+    }
     pthread_mutex_unlock(&accept->lock);
     return turn;
 }
 
-static void note_connection(struct accept *accept, bool connected)
+static void end_turn(struct hand *hand, bool connected)
 {
-    pthread_mutex_lock(&accept->lock);
-    accept->connected = connected;
-    accept->in_flight = 0;
-    pthread_mutex_unlock(&accept->lock);
+    pthread_mutex_lock(&hand->accept->lock);
+    hand->connected = connected;
+    hand->busy = false;
+    pthread_mutex_unlock(&hand->accept->lock);
 }
 
 static void answer_unavailable(struct arrival *arrivals)
@@ -134,50 +198,71 @@ static void answer_unavailable(struct arrival *arrivals)
         arrivals->answer = ANSWER_UNAVAILABLE;
 }
 
+static void process(struct hand *hand, const struct turn *turn)
+{
+    const struct accept_options *options = &hand->accept->options;
+    if (turn->out_of_time || !worker_ready(&hand->worker))
+        answer_unavailable(turn->batch);
+    else
+        worker_process(&hand->worker, turn->batch);
+    FAULT_STEP(accept_before_answer);
+    options->done(options->user, turn->batch);
+}
+
 static void *run(void *arg)
 {
-    struct accept *accept = arg;
-    struct worker worker;
-    worker_init(&worker, &accept->options);
+    struct hand *hand = arg;
     for (;;) {
-        struct turn turn = next_turn(accept);
+        struct turn turn = next_turn(hand);
         if (turn.reload)
-            worker_reload(&worker);
-        if (turn.batch) {
-            if (turn.out_of_time || !worker_ready(&worker))
-                answer_unavailable(turn.batch);
-            else
-                worker_process(&worker, turn.batch);
-            FAULT_STEP(accept_before_answer);
-            accept->options.done(accept->options.user, turn.batch);
-        } else if (!turn.stop) {
-            worker_look(&worker);
-        }
-        note_connection(accept, worker_ready(&worker));
+            worker_reload(&hand->worker);
+        if (turn.batch)
+            process(hand, &turn);
+        else if (!turn.stop)
+            worker_look(&hand->worker);
         if (turn.stop)
             break;
+        end_turn(hand, worker_ready(&hand->worker));
     }
-    worker_fini(&worker);
+    worker_fini(&hand->worker);
     return NULL;
 }
 
-struct accept *accept_start(const struct accept_options *options, struct err *err)
+static bool start_hand(struct accept *accept, struct err *err)
+{
+    struct hand *hand = &accept->hands[accept->n_hands];
+    hand->accept = accept;
+    worker_init(&hand->worker, &accept->options);
+    pthread_condattr_t attr;
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(&hand->wake, &attr);
+    pthread_condattr_destroy(&attr);
+    // The hands that run look at all that are counted.
+    pthread_mutex_lock(&accept->lock);
+    int rc = pthread_create(&hand->thread, NULL, run, hand);
+    accept->n_hands += rc == 0;
+    pthread_mutex_unlock(&accept->lock);
+    if (rc == 0)
+        return true;
+    pthread_cond_destroy(&hand->wake);
+    return err_set(err, ERR_FATAL, "could not start an accept thread: %s", strerror(rc));
+}
+
+struct accept *accept_start(const struct accept_options *options, int threads, struct err *err)
 {
     struct accept *accept = xcalloc(1, sizeof *accept);
     accept->options = *options;
     accept->tail = &accept->head;
+    accept->hands = xcalloc((size_t)threads, sizeof *accept->hands);
     pthread_mutex_init(&accept->lock, NULL);
-    pthread_condattr_t attr;
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&accept->wake, &attr);
-    pthread_condattr_destroy(&attr);
-    int rc = pthread_create(&accept->thread, NULL, run, accept);
-    if (rc == 0)
-        return accept;
-    err_set(err, ERR_FATAL, "could not start the accept thread: %s", strerror(rc));
-    free(accept);
-    return NULL;
+    while (accept->n_hands < threads) {
+        if (!start_hand(accept, err)) {
+            accept_stop(accept, 0);
+            return NULL;
+        }
+    }
+    return accept;
 }
 
 void accept_stop(struct accept *accept, int64_t grace_ms)
@@ -187,10 +272,13 @@ void accept_stop(struct accept *accept, int64_t grace_ms)
     pthread_mutex_lock(&accept->lock);
     accept->stopping = true;
     accept->stop_by_ms = clock_mono_ms() + grace_ms;
-    pthread_cond_signal(&accept->wake);
+    wake_all(accept);
     pthread_mutex_unlock(&accept->lock);
-    pthread_join(accept->thread, NULL);
-    pthread_cond_destroy(&accept->wake);
+    for (int i = 0; i < accept->n_hands; i++)
+        pthread_join(accept->hands[i].thread, NULL);
+    for (int i = 0; i < accept->n_hands; i++)
+        pthread_cond_destroy(&accept->hands[i].wake);
     pthread_mutex_destroy(&accept->lock);
+    free(accept->hands);
     free(accept);
 }

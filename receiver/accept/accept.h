@@ -1,9 +1,9 @@
-// accept.h: takes verified arrivals in batches, one transaction each, on a thread and a connection
-// of its own.
+// accept.h: takes verified arrivals in batches, one transaction each, on threads with a connection
+// each.
 //
-// The HTTP loop hands arrivals in with accept_submit(); while one batch is in flight the next
-// gathers (bounded in rows and bytes). Every arrival comes back exactly once through `done`, called
-// on the accept thread, with .answer set.
+// The HTTP loops hand arrivals in with accept_submit(), into one queue; while one batch is in
+// flight the next gathers (bounded in rows and bytes), and only a good one is run beside it. Every
+// arrival comes back exactly once through `done`, called on an accept thread, with .answer set.
 #pragma once
 #include "common/config/policy.h"
 #include "receiver/accept/read.h"
@@ -34,12 +34,12 @@ void policy_box_free(struct policy_box *box);
 struct policy *policy_box_get(struct policy_box *box); // a reference, or NULL before the first load
 void policy_box_put(struct policy_box *box, struct policy *policy); // takes the reference over
 
-MUST_CHECK struct accept *accept_start(const struct accept_options *options, struct err *err);
+MUST_CHECK struct accept *accept_start(
+        const struct accept_options *options, int threads, struct err *err);
 // False when the queue is full: the arrival stays the caller's.
 MUST_CHECK bool accept_submit(struct accept *accept, struct arrival *arrival);
-size_t accept_pending(struct accept *accept); // queued and in flight
-bool accept_connected(struct accept *accept); // the database answered last time
+int accept_connected(struct accept *accept); // threads whose database answered last time
 void accept_reload(
         struct accept *accept); // SIGHUP: loads policy and secrets again before the next batch
-// Finishes what is queued (at most grace_ms; the rest is answered 503), then joins the thread.
+// Finishes what is queued (at most grace_ms; the rest is answered 503), then joins the threads.
 void accept_stop(struct accept *accept, int64_t grace_ms);

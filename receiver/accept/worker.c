@@ -14,7 +14,8 @@
 #define BACKOFF_MIN_MS 100
 #define BACKOFF_MAX_MS 1000
 #define LOOK_MS 1000
-#define EVENTS_MAX 2000 // of one transaction, unless one arrival alone has more
+#define LOOK_TIMEOUT_MS 1000 // a database that hangs must not keep the thread from its end
+#define EVENTS_MAX 2000      // of one transaction, unless one arrival alone has more
 
 void worker_init(struct worker *worker, const struct accept_options *options)
 {
@@ -147,6 +148,17 @@ static void take_shared(struct worker *worker)
         LOG(ERROR, "policy.adopt", err.msg);
 }
 
+static bool active_version(struct worker *worker, int *ret_version)
+{
+    struct err err = {0};
+    struct pg *pg = worker->txn.pg;
+    pg_add(pg, ACCEPT_SEEN);
+    if (!pg_fly(pg, clock_mono_ms() + LOOK_TIMEOUT_MS, &err) || pg_rows(pg, 0) != 1)
+        return false;
+    *ret_version = pg_int(pg, 0, 0, 0);
+    return true;
+}
+
 void worker_look(struct worker *worker)
 {
     struct err err = {0};
@@ -155,8 +167,8 @@ void worker_look(struct worker *worker)
         return;
     worker->next_look_ms = clock_mono_ms() + LOOK_MS;
     take_shared(worker);
-    if (!policy_store_active(worker->txn.pg, ACCEPT_COUNT, &version, &err) ||
-            version == worker->policy->version || version == worker->refused_version)
+    if (!active_version(worker, &version) || version == worker->policy->version ||
+            version == worker->refused_version)
         return;
     worker->txn.version = version;
     if (load_policy(worker, false, &err))
