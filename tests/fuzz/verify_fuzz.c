@@ -1,8 +1,8 @@
 // Fuzzes the verifier with hostile headers and grammars. Not built by default; from the root:
 //   clang-14 -std=gnu17 -D_GNU_SOURCE -g -O1 -fsanitize=fuzzer,address,undefined -I. common/base.c
-//   common/err.c common/form.c common/text.c common/utf8.c common/keys.c common/json/*.c
-//   receiver/verify/*.c
-//   tests/fuzz/verify_fuzz.c -lcrypto -o verify_fuzz
+//   common/clock.c common/err.c common/form.c common/text.c common/utf8.c common/keys.c
+//   common/json/*.c receiver/pubkey.c receiver/verify/*.c
+//   tests/fuzz/verify_fuzz.c -lcrypto -lz -o verify_fuzz
 //   ./verify_fuzz -max_total_time=60 -max_len=6000
 // The first byte picks the scheme; the rest is lines: the grammar's signed form and
 // prefix (custom), then header values up to an empty line, then the body. Properties: nothing
@@ -16,8 +16,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define NOW 1795961472
 
-static char names[][20] = {
-        "stripe", "app", "custom", "standardwebhooks", "github", "twilio", "slack"};
+static char names[][20] = {"stripe", "app", "custom", "standardwebhooks", "github", "twilio",
+        "slack", "adyen", "custom", "mailgun", "braintree", "hubspot", "contentful", "box",
+        "recurly", "docusign", "custom", "linear", "postmark", "shippo", "ms-graph",
+        "mailgun-routes"};
 static char secret_text[] = "a-secret-the-fuzzer-does-not-know-5f0c7d1e";
 
 static struct slice next_line(struct slice *rest)
@@ -56,8 +58,11 @@ static void take_own(const struct source *source, struct slice body)
         headers[n++] =
                 (struct verify_header){{line.ptr, at}, {line.ptr + at + 2, line.len - at - 3}};
     }
-    struct verify_request request = {
-            .headers = headers, .n_headers = n, .body = body, .now_s = NOW};
+    struct verify_request request = {.method = SLICE("POST"),
+            .headers = headers,
+            .n_headers = n,
+            .body = body,
+            .now_s = NOW};
     struct verify_result got = verify_request(source, &request);
     must(got.reason == VERIFY_OK || got.reason == VERIFY_BAD_HEADER, "refuses its own signature");
 }
@@ -68,12 +73,20 @@ static size_t read_headers(struct slice *rest, struct verify_header *headers, si
             "Idempotency-Key", "X-Sig", "X-Time", "x-sig", "webhook-id", "svix-signature",
             "webhook-signature", "webhook-timestamp", "X-Hub-Signature-256", "X-Twilio-Signature",
             "X-Slack-Signature", "X-Slack-Request-Timestamp"};
+    // Behind a first byte that is no ASCII.
+    static const char *const more[] = {"X-HubSpot-Signature-v3", "X-HubSpot-Request-Timestamp",
+            "x-contentful-signature", "x-contentful-timestamp", "x-contentful-signed-headers",
+            "BOX-SIGNATURE-SECONDARY", "BOX-DELIVERY-TIMESTAMP", "recurly-signature",
+            "X-DocuSign-Signature-1", "X-DocuSign-Signature-2", "Linear-Signature",
+            "X-Twilio-Webhooks-Signature-Settings"};
     size_t n = 0;
     while (rest->len && n < room) {
         struct slice line = next_line(rest);
         if (line.len == 0)
             break;
-        const char *name = header_names[line.ptr[0] % ARRAY_LEN(header_names)];
+        size_t at = line.ptr[0] & 127;
+        const char *name = line.ptr[0] & 128 ? more[at % ARRAY_LEN(more)]
+                                             : header_names[at % ARRAY_LEN(header_names)];
         headers[n++] = (struct verify_header){slice_of(name), {line.ptr + 1, line.len - 1}};
     }
     return n;
@@ -89,9 +102,22 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct slice rest = {data + 1, size - 1};
     AUTO_FREE char *form = slice_dup(next_line(&rest));
     AUTO_FREE char *prefix = slice_dup(next_line(&rest));
-    struct custom_verify verify = {header, prefix, data[0] & 4 ? hex : base64,
-            data[0] & 8 ? time_header : NULL, data[0] & 16 ? seconds : milliseconds, 300, form,
-            sha256};
+    static char v1[] = "v1", comma[] = ",", equals[] = "=";
+    char *keys[] = {v1};
+    bool listed = data[0] & 32, field = data[0] & 64;
+    struct custom_verify verify = {.signature_header = field ? NULL : header,
+            .signature_field = field ? id : NULL,
+            .signature_prefix = prefix,
+            .encoding = data[0] & 4 ? hex : base64,
+            .item_sep = listed ? comma : NULL,
+            .kv_sep = listed ? equals : NULL,
+            .keys = keys,
+            .n_keys = listed,
+            .timestamp_header = data[0] & 8 ? time_header : NULL,
+            .timestamp_unit = data[0] & 16 ? seconds : milliseconds,
+            .tolerance_s = 300,
+            .signed_form = form,
+            .algorithm = sha256};
     struct secret secret = {.value = slice_of(secret_text)};
     struct source source = {.name = names[data[0] % ARRAY_LEN(names)],
             .scheme = names[data[0] % ARRAY_LEN(names)],
