@@ -108,7 +108,8 @@ static const struct handshake {
                 "GET with X-Okta-Verification-Challenge: it comes back as JSON"},
         [HANDSHAKE_TRELLO] = {"trello", BY_HEAD, answer_trello, false, "HEAD: 200"},
         [HANDSHAKE_ADOBE] = {"adobe", BY_GET, answer_adobe, false,
-                "GET with X-AdobeSign-ClientId: it comes back when it is the source's secret or the "
+                "GET with X-AdobeSign-ClientId: it comes back when it is the source's secret or "
+                "the "
                 "policy's handshake token"},
 };
 
