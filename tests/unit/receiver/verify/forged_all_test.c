@@ -8,7 +8,7 @@
 
 #define VECTORS "tests/vectors/signatures/"
 
-enum { FORGED_LEAST = 300, BODY_BITS_MAX = 1200, SIGNATURE_TAIL = 24, BESIDE = 16 };
+enum { FORGED_LEAST = 300, BODY_BITS_MAX = 500, SIGNATURE_TAIL = 24, BESIDE = 16 };
 
 struct forge {
     struct sig_case *original;
