@@ -1,5 +1,6 @@
 """The whole way of a webhook: request, signature, key, order moved, notification, delivery and due row, COMMIT, answer."""
 import base64
+import concurrent.futures
 import copy
 import json
 import os
@@ -27,7 +28,7 @@ VALUES ('msg_' || :n, 1, decode(repeat('7b22747970652227', 70), 'hex'), now()) O
 # common/keys.c computes sha256 over the parts, each after its length as eight bytes, and takes the first four bytes.
 FILL = """
 INSERT INTO pawl.keys (bucket, source, slot, event_id, scope, fp, arrival, order_id, first_at)
-SELECT ((get_byte(h, 0)::bigint << 24 | get_byte(h, 1) << 16 | get_byte(h, 2) << 8 | get_byte(h, 3)) % 1024)::int,
+SELECT ((get_byte(h, 0)::bigint << 24 | get_byte(h, 1) << 16 | get_byte(h, 2) << 8 | get_byte(h, 3)) %% 1024)::int,
        1, %(slot)s, e, '', sha256(e::bytea), md5('a' || e)::uuid, '7c0ffee0-' || i / 4, now() - i * interval '1 s'
 FROM (SELECT i, e, sha256(int8send(5) || 'event' || int8send(4) || 'shop' || int8send(0) || int8send(length(e)) || e::bytea) h
       FROM (SELECT i, 'msg_' || substr(md5(i || %(salt)s), 1, 24) e FROM generate_series(1, %(n)s) i) x) y"""
@@ -67,11 +68,16 @@ class Sides:
     def _fill(self):
         n = FULL_KEYS_QUICK if self.bench.quick else FULL_KEYS
         start = time.time()
-        for slot in (0, 1):
-            self.pg.query(FILL.replace("%(slot)s", str(slot)).replace("%(salt)s", f"'{slot}'").replace("%(n)s", str(n // 2)), db="full")
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            list(pool.map(lambda slot: self._fill_slot(slot, n // 2), (0, 1)))
         self.pg.query("VACUUM ANALYZE pawl.keys", db="full")
         say(f"  made {n:,} keys in {time.time() - start:.0f} s")
         return n
+
+    def _fill_slot(self, slot, n):
+        conn = self.pg.connect(db="full")
+        conn.cursor().execute(FILL, {"slot": slot, "salt": str(slot), "n": n})
+        conn.close()
 
     def _node(self):
         folder = npm(os.path.join(HERE, "peers", "node-receiver"))
