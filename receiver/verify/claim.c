@@ -4,17 +4,24 @@
 #include <stdio.h>
 #include <strings.h>
 
+// Most schemes fill none of these.
+static void drop(struct text *text)
+{
+    if (text->ptr)
+        text_fini(text);
+}
+
 void claim_fini(struct claim *claim)
 {
-    text_fini(&claim->id_text);
-    text_fini(&claim->form);
-    text_fini(&claim->path);
-    text_fini(&claim->signed_headers);
+    drop(&claim->id_text);
+    drop(&claim->form);
+    drop(&claim->path);
+    drop(&claim->signed_headers);
     form_fini(&claim->fields);
     for (size_t i = 0; i < ARRAY_LEN(claim->urls); i++)
-        text_fini(&claim->urls[i]);
+        drop(&claim->urls[i]);
     for (size_t i = 0; i < ARRAY_LEN(claim->texts); i++)
-        text_fini(&claim->texts[i]);
+        drop(&claim->texts[i]);
 }
 
 static enum header_found find_named(

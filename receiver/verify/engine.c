@@ -96,6 +96,7 @@ static bool secret_matches(const struct scheme *row, const struct secret *secret
 {
     AUTO_SIGN_KEY struct sign_key key;
     key.pkey = NULL;
+    key.used = false;
     key.kind = SIGN_KEY_SHARED;
     size_t n_variants = claim->n_variants ? claim->n_variants : 1;
     bool match = false;

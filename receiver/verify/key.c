@@ -13,7 +13,8 @@
 void sign_key_fini(struct sign_key *key)
 {
     EVP_PKEY_free(key->pkey);
-    OPENSSL_cleanse(key->room, sizeof key->room);
+    if (key->used)
+        OPENSSL_cleanse(key->room, sizeof key->room);
 }
 
 // "whpk_" and "whsk_" say that a key is one of a pair, and it is never taken for a shared secret:
@@ -145,7 +146,9 @@ static bool object_key(
 bool sign_key_make(const struct scheme *row, enum scheme_algorithm algorithm, struct slice secret,
         int64_t now_s, struct sign_key *key)
 {
-    if ((row->ed25519 || algorithm == SIGN_ED25519) && is_named_pair(secret))
+    bool named = (row->ed25519 || algorithm == SIGN_ED25519) && is_named_pair(secret);
+    key->used = named || row->key != SECRET_VERBATIM;
+    if (named)
         return named_pair(secret, key);
     if (algorithm == SIGN_ECDSA_P256 || algorithm == SIGN_RSA_SHA256)
         return object_key(algorithm, secret, now_s, key);

@@ -15,6 +15,7 @@ struct sign_key {
         SIGN_KEY_OBJECT,  // pkey
     } kind;
     EVP_PKEY *pkey;
+    bool used; // the room: something of a secret may stand in it
     unsigned char room[KEY_ROOM];
 };
 #define AUTO_SIGN_KEY __attribute__((cleanup(sign_key_fini)))

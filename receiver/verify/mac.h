@@ -5,9 +5,9 @@
 
 size_t mac_size(enum scheme_algorithm algorithm); // bytes of its digest
 
-// HMAC (RFC 2104) over the pieces one behind the other, without joining them. The context belongs
-// to the thread and is made once. False for an empty key: RFC 2104 would take it, and a source
-// without a secret would then accept what anybody can sign.
+// HMAC (RFC 2104) over the pieces one behind the other, without joining them and without
+// allocating. False for an empty key: RFC 2104 would take it, and a source without a secret would
+// then accept what anybody can sign.
 MUST_CHECK bool mac_of(enum scheme_algorithm algorithm, struct slice key,
         const struct slice pieces[], size_t n, unsigned char out[SCHEME_DIGEST_MAX]);
 
