@@ -1,31 +1,39 @@
 // Lookups by name and by stored number.
 #include "common/config/policy.h"
 
-static int compare_sources(const void *a, const void *b)
+// FNV-1a: the names are the admin's, so that nobody can choose them to fall together.
+static size_t slot_of(const struct policy *policy, struct slice name)
 {
-    const struct source *const *one = a, *const *other = b;
-    return slice_cmp(slice_of((*one)->name), slice_of((*other)->name));
+    uint32_t hash = 2166136261u;
+    for (size_t i = 0; i < name.len; i++)
+        hash = (hash ^ name.ptr[i]) * 16777619u;
+    return (hash ^ hash >> 15) & (policy->n_slots - 1);
 }
 
+// Open addressing; at least half of the slots stay empty, so that each search ends.
 void policy_index(struct policy *policy)
 {
-    policy->by_name = xcalloc(policy->n_sources + 1, sizeof(struct source *));
-    for (size_t i = 0; i < policy->n_sources; i++)
-        policy->by_name[i] = &policy->sources[i];
-    qsort(policy->by_name, policy->n_sources, sizeof policy->by_name[0], compare_sources);
-}
-
-static int compare_name(const void *name, const void *row)
-{
-    const struct source *const *source = row;
-    return slice_cmp(*(const struct slice *)name, slice_of((*source)->name));
+    policy->n_slots = 2;
+    while (policy->n_slots < 2 * policy->n_sources)
+        policy->n_slots *= 2;
+    policy->by_name = xcalloc(policy->n_slots, sizeof(struct source *));
+    for (size_t i = 0; i < policy->n_sources; i++) {
+        size_t at = slot_of(policy, slice_of(policy->sources[i].name));
+        while (policy->by_name[at])
+            at = (at + 1) & (policy->n_slots - 1);
+        policy->by_name[at] = &policy->sources[i];
+    }
 }
 
 static const struct source *find_indexed(const struct policy *policy, struct slice name)
 {
-    struct source **found = bsearch(
-            &name, policy->by_name, policy->n_sources, sizeof policy->by_name[0], compare_name);
-    return found ? *found : NULL;
+    size_t at = slot_of(policy, name);
+    for (const struct source *source; (source = policy->by_name[at]) != NULL;) {
+        if (slice_eq(slice_of(source->name), name))
+            return source;
+        at = (at + 1) & (policy->n_slots - 1);
+    }
+    return NULL;
 }
 
 // One that was not made by policy_new() has no index.

@@ -259,7 +259,8 @@ struct policy {
     int64_t keep_keys_s, keep_bodies_s;
     struct source *sources;
     size_t n_sources;
-    struct source **by_name; // the same, sorted; NULL = not indexed
+    struct source **by_name; // the same by their names' hash; NULL = not indexed
+    size_t n_slots;          // of by_name, a power of two
     struct flow flow;
     struct channel channels[CHANNEL_COUNT]; // by enum channel_kind
     struct message *messages;
@@ -326,7 +327,7 @@ void policy_describe(const struct policy *policy, struct text *out);
 bool policy_partial_path(
         const char *message, struct slice name, unsigned index, char *ret_path, size_t size);
 
-// Sorts what policy_source() finds by bisection; policy_new() has done it.
+// Makes the index that policy_source() asks; policy_new() has done it.
 void policy_index(struct policy *policy);
 // Finds by name; NULL when there is none.
 const struct source *policy_source(const struct policy *policy, struct slice name);
