@@ -1,0 +1,46 @@
+#include "dispatcher/send/sms.h"
+
+#include "common/config/value.h"
+#include "dispatcher/send/compose.h"
+
+static bool is_e164(struct slice number)
+{
+    if (number.len < 3 || number.len > 16 || number.ptr[0] != '+' || number.ptr[1] == '0')
+        return false;
+    for (size_t i = 1; i < number.len; i++) {
+        if (number.ptr[i] < '0' || number.ptr[i] > '9')
+            return false;
+    }
+    return true;
+}
+
+bool sms_check(const struct content *content, struct sms *ret_sms, enum failure_level *ret_level,
+        struct err *err)
+{
+    struct sms sms = {.to = slice_of(content->to),
+            .from = slice_of(content->from),
+            .text = slice_of(content->text)};
+    *ret_level = LEVEL_ADDRESS;
+    if (!is_e164(sms.to))
+        return err_set(err, ERR_INPUT, "the address is not a phone number such as +4915112345678");
+    *ret_level = LEVEL_PROVIDER;
+    if (!value_phone_sender(sms.from))
+        return err_set(err, ERR_FATAL, "the sender is neither a phone number nor a short name");
+    *ret_level = LEVEL_MESSAGE;
+    if (sms.text.len == 0)
+        return err_set(err, ERR_INPUT, "the message has no text");
+    if (!segments_count(sms.text, &sms.segments, err))
+        return false;
+    if (sms.segments.parts > SMS_PARTS_MAX)
+        return err_set(err, ERR_INPUT, "the text is %zu short messages long, limit %d",
+                sms.segments.parts, SMS_PARTS_MAX);
+    *ret_sms = sms;
+    return true;
+}
+
+bool sms_callback(const struct provider *provider, const char *key_hex, struct text *out)
+{
+    return text_str(out, provider->callback) &&
+           text_str(out, strchr(provider->callback, '?') ? "&delivery=" : "?delivery=") &&
+           compose_percent(out, slice_of(key_hex));
+}
