@@ -129,7 +129,9 @@ static void write_signature(const char *name, const struct scheme *row, struct t
     if (row->time.from == TIME_FIRST)
         text_fmt(out, ": items parted by \"%s\", the first is the time", row->item_sep);
     if (row->kv_sep) {
-        text_fmt(out, ": items parted by \"%s\", those named ", row->item_sep ? row->item_sep : "");
+        text_fmt(out, ": items parted by \"%s\"%s, those named ",
+                row->item_sep ? row->item_sep : "",
+                row->spaced ? ", with or without blanks behind it" : "");
         text_str(out, row->keys[0] ? "" : "anything");
         write_list(row->keys, " or ", out);
         text_fmt(out, " before \"%s\"", row->kv_sep ? row->kv_sep : "");

@@ -120,6 +120,8 @@ static enum verify_reason read_item(
         const struct scheme *row, struct slice item, struct claim *claim)
 {
     struct slice name = {NULL, 0};
+    while (row->spaced && slice_starts(item, SLICE(" ")))
+        item = skip(item, 1);
     if (row->time.from == TIME_FIRST && !claim->timestamp.ptr) {
         claim->timestamp = item;
         return VERIFY_OK;

@@ -97,8 +97,10 @@ static const struct scheme rows[] = {
         // to send bodies that are no JSON: those are authentic, and parked.
         {BODY("checkout-com", "Cko-Signature", "", HMAC_SHA256, ENCODING_HEX_LOWER), .id = "/id",
                 .type = "/type", .happened = "/created_on"},
-        // https://developer.gocardless.com/api-reference/#webhooks-signing; gocardless-nodejs.
-        {BODY("gocardless", "Webhook-Signature", "", HMAC_SHA256, ENCODING_HEX_LOWER),
+        // https://developer.gocardless.com/api-reference/#webhooks-signing; gocardless-nodejs,
+        // which
+        // compares bytes: the digits' case does not matter.
+        {BODY("gocardless", "Webhook-Signature", "", HMAC_SHA256, ENCODING_HEX),
                 .batch = {"/events"}, .id = "/id", .type = "/resource_type", .type_more = "/action",
                 .happened = "/created_at", .refusal = REFUSE_498},
         // https://developers.line.biz/en/docs/messaging-api/verify-webhook-signature/;

@@ -34,8 +34,9 @@ static const struct scheme rows[] = {
                 .happened = "/created_at", .scope = {"/environment/id"},
                 .volatiles = {"/attempts"}},
         // https://workos.com/docs/events/data-syncing/webhooks; @workos-inc/node, which signs what
-        // it has parsed and written again: here the bytes count.
-        {LIST("workos", "WorkOS-Signature", ", ", "t", "v1", "."),
+        // it has parsed and written again: here the bytes count. It does not mind the blank behind
+        // the comma.
+        {LIST("workos", "WorkOS-Signature", ",", "t", "v1", "."), .spaced = true,
                 .time = {TIME_ITEM, "t", true, BOTH_WAYS(180)}, .id = "/id", .type = "/event",
                 .happened = "/created_at"},
         // https://elevenlabs.io/docs/product-guides/administration/webhooks: 30 minutes.

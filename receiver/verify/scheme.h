@@ -150,6 +150,7 @@ struct scheme {
     const char *header;        // carries the signature
     const char *header_second; // may carry another
     const char *item_sep;      // between items; NULL = the whole value is one item
+    bool spaced;               // blanks before an item are passed over
     const char *kv_sep;        // between an item's name and its value; NULL = items have no name
     const char *keys[SCHEME_KEYS_MAX + 1]; // names of items that are signatures; empty = any
     const char *prefix;                    // before each signature, "" = none

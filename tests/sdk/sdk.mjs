@@ -1,7 +1,8 @@
 // The providers' own libraries as the other side of a test: they sign what they can sign, and confirm all of it, also that
 // they refuse what was changed. Started as `node sdk.mjs SEED`: one line of JSON says what each source needs, then each line
 // on stdin is {"provider", "n"} and is answered by n requests, one a line: {provider, kind, method, query, headers, body
-// (base64), confirmed}. kind: "signed" as it is, "body" or "signature" with one byte changed. Requests are made when they are
+// (base64), confirmed}. kind: "signed" as it is, "body" or "signature" with one byte changed. n = 0: its header written in other
+// ways and clocks that are wrong, kind says which, up to a line {}. Requests are made when they are
 // asked for: Paddle's are good for five seconds.
 import { createHash, createHmac, generateKeyPairSync, sign as keySign } from 'node:crypto';
 import { createInterface } from 'node:readline';
@@ -39,7 +40,9 @@ const id = () => `id_${word()}${word()}`;
 // --- signing that is not the libraries'
 
 const mac = (key, data, how = 'hex', algorithm = 'sha256') => createHmac(algorithm, key).update(data).digest(how);
-const nowS = () => Math.floor(Date.now() / 1000);
+let shift = 0; // seconds by which the signer's clock is wrong
+const nowMs = () => Date.now() + shift * 1000;
+const nowS = () => Math.floor(nowMs() / 1000);
 const secret = (n = 32) => Array.from({ length: n }, () => pick('abcdefghijklmnopqrstuvwxyz0123456789')).join('');
 const base64Secret = () => 'whsec_' + createHash('sha256').update(secret()).digest('base64');
 const ed25519 = generateKeyPairSync('ed25519');
@@ -92,7 +95,7 @@ const tree = new braintree.BraintreeGateway({ environment: braintree.Environment
 const easypost = new EasyPost('key');
 const form = (pairs) => new URLSearchParams(pairs).toString();
 const standardHeaders = (hook, start) => (r) => {
-  const at = new Date(), message = 'msg_' + word();
+  const at = new Date(nowMs()), message = 'msg_' + word();
   return { [`${start}-id`]: message, [`${start}-timestamp`]: String(Math.floor(at / 1000)), [`${start}-signature`]: hook.sign(message, at, r.body) };
 };
 
@@ -103,7 +106,7 @@ const PROVIDERS = {
     sign: (r) => { const t = nowS(); return { 'Paddle-Signature': `ts=${t};h1=${mac(keys.paddle, `${t}:${r.body}`)}` }; },
     confirm: yes(async (r, h) => (await paddle.webhooks.isSignatureValid(r.text, keys.paddle, h['Paddle-Signature'])) === true) },
   stripe: { by: 'library', secrets: [keys.stripe], body: plain({}),
-    sign: (r) => ({ 'Stripe-Signature': stripe.webhooks.generateTestHeaderString({ payload: r.body, secret: keys.stripe }) }),
+    sign: (r) => ({ 'Stripe-Signature': stripe.webhooks.generateTestHeaderString({ payload: r.body, secret: keys.stripe, timestamp: nowS() }) }),
     confirm: yes((r, h) => stripe.webhooks.constructEvent(r.raw, h['Stripe-Signature'], keys.stripe)) },
   svix: { by: 'library', secrets: [keys.svix], body: plain({}), sign: standardHeaders(new svix.Webhook(keys.svix), 'svix'),
     confirm: yes((r, h) => new svix.Webhook(keys.svix).verify(r.text, h)) },
@@ -152,7 +155,7 @@ const PROVIDERS = {
     confirm: yes((r, h) => messages.constructEvent(r.text, Buffer.from(h['telnyx-signature-ed25519'], 'base64'), h['telnyx-timestamp'], rawEd25519)) },
   // Its library parses the body and writes it again: only what that does not change can be compared.
   workos: { by: 'node:crypto', secrets: [keys.workos], body: () => JSON.stringify({ id: id(), event: 'user.created', data: { name: pick(['é', '😀', 'x']), n: chance(1e6) } }),
-    sign: (r) => { const t = Date.now(); return { 'WorkOS-Signature': `t=${t}, v1=${mac(keys.workos, `${t}.${r.body}`)}` }; },
+    sign: (r) => { const t = nowMs(); return { 'WorkOS-Signature': `t=${t}, v1=${mac(keys.workos, `${t}.${r.body}`)}` }; },
     confirm: yes((r, h) => workos.webhooks.verifyHeader({ payload: JSON.parse(r.text), sigHeader: h['WorkOS-Signature'], secret: keys.workos })) },
   'coinbase-commerce': { by: 'library', ...inHeader('X-CC-Webhook-Signature', keys.coinbase, (b) => coinbase.computeSignature(b, keys.coinbase)),
     body: plain({ event: { id: id(), type: 'charge:confirmed' } }), confirm: yes((r, h) => coinbase.verifySigHeader(r.text, h['X-CC-Webhook-Signature'], keys.coinbase)) },
@@ -194,9 +197,9 @@ function otherDigit(value, from) {
   return value.slice(0, at) + (value[at] === '0' ? '1' : '0') + value.slice(at + 1);
 }
 
-const SIGNATURE = /signature|hmac/i;
+const signatureOf = (headers) => Object.keys(headers).find((k) => /signature|hmac/i.test(k) && !/timestamp/i.test(k));
 function forgedHeaders(headers) {
-  const name = Object.keys(headers).find((k) => SIGNATURE.test(k) && !/timestamp/i.test(k));
+  const name = signatureOf(headers);
   return { ...headers, [name]: otherDigit(headers[name], headers[name].length - 20) };
 }
 
@@ -211,6 +214,38 @@ async function told(name, kind, query, headers, raw) {
   const confirmed = await provider.confirm(r, headers);
   console.log(JSON.stringify({ provider: name, by: provider.by, kind, query, headers: { 'Content-Type': provider.type ?? 'application/json', ...headers },
     body: raw.toString('base64'), confirmed }));
+}
+
+// Other ways to write a signature's header, whether or not the provider would: {name: value}.
+function spellings(value) {
+  const sep = [';', ', ', ','].find((one) => value.includes(one) && value.includes('=')) ?? null;
+  const made = { twice: `${value},${value}`, longer: `${value}0`, shorter: value.slice(0, -1), upper: value.replace(/[0-9a-f]{40,}/, (hex) => hex.toUpperCase()),
+    'no-prefix': value.replace(/^[a-z0-9-]+[=,]/, ''), quoted: `"${value}"`, 'space-inside': value.replace(/(.{4})$/, ' $1') };
+  if (/^v1,/.test(value)) return Object.assign(made, { 'wrong-first': `v1,${'A'.repeat(43)}= ${value}`, 'wrong-last': `${value} v1,${'A'.repeat(43)}=`,
+    'unknown-first': `v9,abc ${value}`, 'two-spaces': `v9,abc  ${value}`, 'v2-only': value.replace('v1', 'v2') });
+  if (!sep) return made;
+  const items = value.split(sep), wrong = items[1].replace(/=.*/, '=' + '0'.repeat(64));
+  const joined = (list, by = sep) => list.join(by);
+  return Object.assign(made, { reversed: joined([...items].reverse()), 'unknown-last': joined([...items, 'x9=abc']), 'unknown-between': joined([items[0], 'x9=abc', items[1]]),
+    'wrong-first': joined([items[0], wrong, items[1]]), 'wrong-last': joined([...items, wrong]), 'no-time': items[1], 'no-signature': items[0],
+    'spaces': joined(items, sep.trim() + ' '), 'no-spaces': joined(items, sep.trim()), 'sep-last': value + sep.trim(), 'zero-before-time': value.replace(/=(\d)/, '=0$1'),
+    'plus-before-time': value.replace(/=(\d)/, '=+$1'), 'letters-behind-time': value.replace(/=(\d+)/, '=$1abc') });
+}
+
+// A genuine request, its header spelt otherwise; and one signed by a clock that is wrong.
+async function variants(name) {
+  const provider = PROVIDERS[name];
+  const body = await provider.body(), raw = Buffer.from(body);
+  const signed = async () => ({ ...(await provider.sign({ body, url: URL_BASE + name })), ...(provider.more ? provider.more() : {}) });
+  const headers = await signed(), which = signatureOf(headers);
+  for (const [how, value] of Object.entries(which ? spellings(headers[which]) : {}))
+    if (value !== headers[which]) await told(name, how, '', { ...headers, [which]: value }, raw);
+  for (const late of [-600, -290, -170, 170, 290, 600]) {
+    shift = late;
+    await told(name, `clock${late > 0 ? '+' : ''}${late}`, '', await signed(), raw);
+    shift = 0;
+  }
+  console.log('{}');
 }
 
 async function make(name) {
@@ -229,5 +264,6 @@ console.log(JSON.stringify(Object.fromEntries(Object.entries(PROVIDERS).map(([k,
   [k, { secrets: p.secrets, by: p.by, url: p.url ? URL_BASE + k : null }]))));
 for await (const asked of createInterface({ input: process.stdin })) {
   const { provider, n } = JSON.parse(asked);
+  if (n === 0) await variants(provider);
   for (let i = 0; i < n; i++) await make(provider);
 }
