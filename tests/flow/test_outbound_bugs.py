@@ -19,17 +19,17 @@ Each row of the collection's tables (number in it, or section), and where it is 
 | 10 | notification-api#2473 | two_workers_and_a_row_that_is_due_twice_.., test_dispatcher.py a_stopped_worker_loses_its_lease_.. |
 | 11 | diplicity-react#1281 | a_due_row_of_a_delivery_that_ended_.. |
 | 13 | novu#2569, #1633, #3893, #2699 | digests: not built yet |
-| 14 | ha-llmvision#545, nmshd/backbone#1042 | collapse ids of push: not built yet |
+| 14 | ha-llmvision#545, nmshd/backbone#1042 | unit push_test a_collapse_id_is_hashed_where_it_does_not_fit |
 | 16 | pushy#865, #312, node-apn#685, apns2#20, rpush PR #564 | a_server_that_never_greets_holds_up_nobody, test_send.py a_peer_that_answers_just_in_time_.. (GOAWAY: HTTP/2, not built yet) |
 | 17 | sendgrid-nodejs#708, #741, #954, firebase/extensions#69 | test_outbound_texts.py names_with_quotes_and_ampersands_.., unit render_test fills_every_part_with_its_own_escaping |
 | 19 | upyo#39, cyrus-imapd#2529, #2663, neomutt#1015, Indy#157, fidogate#8, mikel/mail#35 | test_outbound_texts.py subjects_of_emoji_.., unit encode_test |
-| 20 | message-segment-calculator#57, #18, sms-counter-php#15 | SMS: not built yet |
+| 20 | message-segment-calculator#57, #18, sms-counter-php#15 | unit segments_test extension_characters_are_one_unit_.., an_emoji_is_two_units_.. |
 | 22 | beszel#1825, netdata-cloud#1137, birday#365 | quiet hours: not built yet |
 | 23 | GSA/notifications-api#648, postal increment_live_stats | caps: not built yet |
 | 25, 26 | postal#2788, sendgrid-nodejs#893, emailflare#190, mailkick#84 | unsubscribing: not built yet |
 | 28 | notification-api#1578 | status callbacks of HTTP providers, not built yet |
 | 29 | listmonk#1801 | what_expired_while_nobody_sent_.. |
-| 31 | pushy#794 | push; of mail the Message-ID is derived: a_lost_reply_.., unit render_test the_message_id_is_derived_.. |
+| 31 | pushy#794 | unit push_test: a content without a collapse id gets the delivery's key; of mail the Message-ID is derived: a_lost_reply_.., unit render_test the_message_id_is_derived_.. |
 | 32 | kannel devel msg05418 | SMPP: not built yet |
 | 2.4 | codes: basic decides, enhanced says why; 421 anywhere; 535 spends no try; DMARC is ours | each_kind_of_refusal_.., test_dispatcher.py credentials_are_read_again_.. |
 | 2.4 | dots, bare LF, long lines, one recipient each | test_send.py a_message_arrives_as_it_was_meant, test_send_connections.py a_kept_connection_carries_many_mails_.. |

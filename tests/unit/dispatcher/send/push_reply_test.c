@@ -97,6 +97,9 @@ static void apns_every_reason(void **state)
     apns_classify(&reply, &result);
     assert_int_equal(result.outcome, OK);
     assert_string_equal(result.provider_id, "EC1BF194-B3B2-424A-89A9-5A918A6E6B5E");
+    reply.head = SLICE("apns-id: a\x80z\r\n");
+    apns_classify(&reply, &result);
+    assert_string_equal(result.provider_id, "");
     result = classify(apns_classify, 400, REASON("BadDeviceToken"));
     assert_string_equal(result.enhanced, "BadDeviceToken");
     result = classify(apns_classify, 400, REASON("DeviceTokenNotForTopic"));

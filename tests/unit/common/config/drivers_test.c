@@ -1,0 +1,114 @@
+// What providers of SMS and push are given by the policy.
+#include "common/config/policy.h"
+#include "tests/unit/common/config/kit.h"
+
+static struct policy *must(const char *body)
+{
+    struct diag diag = {0};
+    struct policy *policy = kit_policy(body, &diag);
+    if (!policy)
+        kit_show(&diag);
+    assert_non_null(policy);
+    diag_fini(&diag);
+    return policy;
+}
+
+static void a_gateway_is_described_by_its_request(void **state)
+{
+    (void)state;
+    struct policy *policy = must("pawl: 1\n"
+                                 "channels:\n"
+                                 "  sms:\n"
+                                 "    from: Shop\n"
+                                 "    providers:\n"
+                                 "      - driver: http\n"
+                                 "        url: \"http://127.0.0.1:13013/send?to={to}\"\n"
+                                 "        token: credential:kannel\n"
+                                 "        request:\n"
+                                 "          method: GET\n"
+                                 "          headers: { X-Ref: \"{key}\" }\n"
+                                 "          form: { t: \"{text}\", f: \"{from}\" }\n"
+                                 "          success: [202, 204]\n"
+                                 "          id: /messages/0/id\n"
+                                 "      - { driver: http, url: \"https://gw.example.net/\" }\n");
+    const struct provider *provider = &policy->channels[CHANNEL_SMS].providers[0];
+    assert_string_equal(provider->url, "http://127.0.0.1:13013/send?to={to}");
+    assert_string_equal(provider->password.credential, "kannel");
+    const struct gateway *gateway = provider->http;
+    assert_non_null(gateway);
+    assert_string_equal(gateway->method, "GET");
+    assert_int_equal(gateway->n_headers, 1);
+    assert_string_equal(gateway->headers[0].name, "X-Ref");
+    assert_string_equal(gateway->headers[0].value, "{key}");
+    assert_int_equal(gateway->n_form, 2);
+    assert_string_equal(gateway->form[1].name, "f");
+    assert_string_equal(gateway->form[1].value, "{from}");
+    assert_int_equal(gateway->n_success, 2);
+    assert_int_equal(gateway->success[1], 204);
+    assert_string_equal(gateway->id, "/messages/0/id");
+    assert_null(gateway->json);
+    assert_null(policy->channels[CHANNEL_SMS].providers[1].http);
+    policy_unref(policy);
+}
+
+static void each_drivers_settings_are_kept(void **state)
+{
+    (void)state;
+    struct policy *policy = must(
+            "pawl: 1\n"
+            "channels:\n"
+            "  sms:\n"
+            "    from: \"+4915100000000\"\n"
+            "    providers:\n"
+            "      - { driver: twilio, account: AC1, token: credential:twilio,\n"
+            "          callback: \"https://hooks.example.com/hooks/status\" }\n"
+            "      - { driver: vonage, application: app1, key: credential:vonage }\n"
+            "      - { driver: sinch, plan: plan1, token: credential:sinch,\n"
+            "          url: \"https://eu.sms.api.sinch.com\" }\n"
+            "      - { driver: telnyx, token: credential:telnyx }\n"
+            "  push:\n"
+            "    providers:\n"
+            "      - { driver: apns, team: T, key_id: K, key: credential:p8, topic: com.example }\n"
+            "      - { driver: fcm, project: shop, key: credential:fcm }\n"
+            "      - { driver: webpush, subject: \"mailto:o@example.net\", key: credential:vapid "
+            "}\n");
+    const struct provider *sms = policy->channels[CHANNEL_SMS].providers;
+    assert_string_equal(sms[0].account, "AC1");
+    assert_string_equal(sms[0].password.credential, "twilio");
+    assert_string_equal(sms[0].callback, "https://hooks.example.com/hooks/status");
+    assert_null(sms[0].url);
+    assert_string_equal(sms[1].account, "app1");
+    assert_string_equal(sms[1].password.credential, "vonage");
+    assert_string_equal(sms[2].account, "plan1");
+    assert_string_equal(sms[2].url, "https://eu.sms.api.sinch.com");
+    assert_string_equal(sms[3].password.credential, "telnyx");
+    const struct provider *push = policy->channels[CHANNEL_PUSH].providers;
+    assert_string_equal(push[0].team, "T");
+    assert_string_equal(push[0].key_id, "K");
+    assert_string_equal(push[0].topic, "com.example");
+    assert_string_equal(push[0].password.credential, "p8");
+    assert_string_equal(push[1].project, "shop");
+    assert_string_equal(push[2].subject, "mailto:o@example.net");
+    policy_unref(policy);
+}
+
+static void a_status_that_is_no_success_is_refused(void **state)
+{
+    (void)state;
+    struct diag diag = {0};
+    assert_null(kit_policy("pawl: 1\nchannels:\n  sms:\n    from: Shop\n    providers:\n"
+                           "      - { driver: http, url: \"https://gw.example.net/\",\n"
+                           "          request: { success: [302] } }\n",
+            &diag));
+    diag_fini(&diag);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+            cmocka_unit_test(a_gateway_is_described_by_its_request),
+            cmocka_unit_test(each_drivers_settings_are_kept),
+            cmocka_unit_test(a_status_that_is_no_success_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
