@@ -31,14 +31,6 @@ static bool lease_allows(const struct wire *wire, const struct delivery *deliver
     return leases_left_ms(wire->leases, batch, clock_mono_ms()) >= needed_ms;
 }
 
-static const struct provider *choose_provider(const struct channel *channel)
-{
-    for (size_t i = 0; i < channel->n_providers; i++)
-        if (channel->providers[i].driver == DRIVER_SMTP)
-            return &channel->providers[i];
-    return NULL;
-}
-
 static void count_possible_duplicate(const struct delivery *delivery)
 {
     if (delivery->earlier_unknown == 0)
@@ -52,7 +44,7 @@ static void start_one(struct wire *wire, struct delivery *delivery)
 {
     const struct policy *sender = wire->sender(wire->user);
     const struct channel *channel = sender ? &sender->channels[delivery->channel] : NULL;
-    const struct provider *provider = channel ? choose_provider(channel) : NULL;
+    const struct provider *provider = channel ? channel_provider(channel) : NULL;
     struct err err = {0};
     if (!provider) {
         delivery->result =

@@ -32,15 +32,8 @@ static void wait_for(struct transport *transport)
     }
 }
 
-static void tell(struct visit *visit, const struct provider *provider, const char *channel,
-        const struct attempt_result *result)
+static void say_how_to_look(struct visit *visit, const struct provider *provider)
 {
-    if (result->outcome == ATTEMPT_ACCEPTED) {
-        found(visit, FINDING_OK, "channels", "%s: %s lets us in, %lld ms", channel, provider->url,
-                (long long)result->wire_ms);
-        return;
-    }
-    found(visit, FINDING_FAIL, "channels", "%s: %s: %s", channel, provider->url, result->detail);
     const char *host = strstr(provider->url, "://");
     host = host ? host + 3 : provider->url;
     bool tls = strncmp(provider->url, "smtps", 5) == 0;
@@ -48,6 +41,20 @@ static void tell(struct visit *visit, const struct provider *provider, const cha
             tls               ? ""
             : provider->plain ? " (without TLS: nc)"
                               : " -starttls smtp");
+}
+
+static void tell(struct visit *visit, const struct provider *provider, const char *channel,
+        const struct attempt_result *result)
+{
+    const char *name = provider->url ? provider->url : provider->driver_name;
+    if (result->outcome == ATTEMPT_ACCEPTED) {
+        found(visit, FINDING_OK, "channels", "%s: %s lets us in, %lld ms", channel, name,
+                (long long)result->wire_ms);
+        return;
+    }
+    found(visit, FINDING_FAIL, "channels", "%s: %s: %s", channel, name, result->detail);
+    if (provider->driver == DRIVER_SMTP)
+        say_how_to_look(visit, provider);
 }
 
 static void probe(
@@ -78,8 +85,8 @@ void visit_channels(struct visit *visit)
         return;
     for (int kind = CHANNEL_EMAIL; kind < CHANNEL_COUNT; kind++) {
         const struct channel *channel = &visit->policy->channels[kind];
-        for (size_t i = 0; channel->active && i < channel->n_providers; i++)
-            if (channel->providers[i].driver == DRIVER_SMTP)
-                probe(visit, channel, &channel->providers[i]);
+        const struct provider *provider = channel_provider(channel);
+        if (channel->active && provider)
+            probe(visit, channel, provider);
     }
 }

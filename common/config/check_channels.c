@@ -51,20 +51,59 @@ static void check_smtp(const struct making *making, struct provider *provider)
                 "'password' needs 'user'");
 }
 
+// What the API's base must not be, so that a token never crosses a network readable.
+static void check_http(const struct making *making, struct provider *provider)
+{
+    provider->driver = DRIVER_HTTP;
+    const char *url = provider->url;
+    if (!url || strncmp(url, "http://", 7) != 0)
+        return;
+    const char *host = url + 7;
+    bool brackets = *host == '[';
+    size_t len = brackets ? strcspn(host, "]") - 1 : strcspn(host, ":/?");
+    if (!value_is_loopback((struct slice){(const unsigned char *)host + brackets, len}))
+        SAY(DIAG_ERROR, &provider->url, NULL, "provider-url",
+                "url: http:// is for this machine only: messages and token would cross the "
+                "network readable");
+}
+
+// By name what runs; dispatcher/send/providers.c has the same names (a test compares them).
+static const struct {
+    enum channel_kind channel;
+    const char *name;
+    void (*check)(const struct making *making, struct provider *provider);
+} running[] = {
+        {CHANNEL_EMAIL, "smtp", check_smtp},
+        {CHANNEL_EMAIL, "resend", check_http},
+        {CHANNEL_EMAIL, "postmark", check_http},
+        {CHANNEL_EMAIL, "sendgrid", check_http},
+};
+
+static void check_driver(
+        const struct making *making, enum channel_kind channel, struct provider *provider)
+{
+    provider->driver = DRIVER_OTHER;
+    for (size_t i = 0; i < ARRAY_LEN(running) && provider->driver_name; i++)
+        if (running[i].channel == channel && strcmp(running[i].name, provider->driver_name) == 0)
+            running[i].check(making, provider);
+}
+
+const struct provider *channel_provider(const struct channel *channel)
+{
+    bool runs = channel->n_providers > 0 && channel->providers[0].driver != DRIVER_OTHER;
+    return runs ? &channel->providers[0] : NULL;
+}
+
 static void check_channel(const struct making *making, struct channel *channel)
 {
     for (size_t i = 0; i < channel->n_providers; i++) {
         struct provider *provider = &channel->providers[i];
-        provider->driver = DRIVER_OTHER;
-        bool smtp = channel->kind == CHANNEL_EMAIL && provider->driver_name &&
-                    strcmp(provider->driver_name, "smtp") == 0;
-        if (smtp)
-            check_smtp(making, provider);
-        if (smtp && i > 0)
+        check_driver(making, channel->kind, provider);
+        if (provider->driver != DRIVER_OTHER && i > 0)
             SAY(DIAG_INACTIVE, &provider->driver_name, NULL, "inactive",
                     "not active yet: providers: only the first is used");
     }
-    channel->active = channel->n_providers > 0 && channel->providers[0].driver == DRIVER_SMTP;
+    channel->active = channel_provider(channel) != NULL;
 }
 
 void policy_check_channels(const struct making *making)

@@ -74,6 +74,8 @@ static void describe_channel(const struct channel *channel, struct text *out)
     for (size_t i = 0; i < channel->n_providers; i++) {
         const struct provider *provider = &channel->providers[i];
         text_fmt(out, "%s %s", i ? ", then" : "", provider->driver_name);
+        if (provider->driver == DRIVER_HTTP && provider->url)
+            text_fmt(out, " at %s", provider->url);
         if (provider->driver == DRIVER_SMTP)
             text_fmt(out, " %s (%s)", provider->url,
                     provider->plain      ? "no TLS, this machine"

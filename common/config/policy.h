@@ -154,7 +154,8 @@ struct flow {
     int64_t park_s;
 };
 
-enum driver { DRIVER_SMTP = 1, DRIVER_OTHER = 2 }; // DRIVER_OTHER: known by name, does not run yet
+// DRIVER_OTHER: known by name, does not run yet. DRIVER_HTTP: driver_name says which.
+enum driver { DRIVER_SMTP = 1, DRIVER_OTHER = 2, DRIVER_HTTP = 3 };
 enum provider_tls { TLS_UNSAID = 0, TLS_STARTTLS = 1, TLS_IMPLICIT = 2, TLS_NONE = 3 };
 
 // One name and the text that stands for it.
@@ -204,6 +205,8 @@ struct channel {
     struct provider *providers;
     size_t n_providers;
 };
+// The provider that is used: the first one, if it runs; else NULL.
+const struct provider *channel_provider(const struct channel *channel);
 
 struct step {
     enum channel_kind channel;
@@ -354,8 +357,8 @@ MUST_CHECK bool policy_bound(const struct policy *policy, struct err *err);
 
 // Loads the secrets of all sources (receiver) or of all channels (dispatcher) from dir. A missing
 // or empty file, or one that others can read (its code: secret-mode), is an error naming the file
-// and the source; all that can be loaded are. Sources and providers that do not run yet are left
-// out. secret_reload is done by loading a new policy.
+// and the source; all that can be loaded are. Sources that do not run yet and providers that are
+// not used are left out. secret_reload is done by loading a new policy.
 enum secrets_of { SECRETS_OF_SOURCES = 1, SECRETS_OF_CHANNELS = 2 };
 MUST_CHECK bool secrets_load(
         struct policy *policy, const char *dir, enum secrets_of which, struct diag *diag);

@@ -24,6 +24,8 @@ static const struct schema_word method_words[] = {{"POST", 0}, {"PUT", 0}, {"GET
 #define TOKEN SECRET("token", "its API token")
 #define NEEDED(name_, member_, about_) {.name = (name_), .type = S_TEXT, .required = true, .offset = AT(provider, member_), .about = (about_)}
 #define BASE {.name = "url", .type = S_WEB_URL, .offset = AT(provider, url), .about = "where its API is; default the provider's own"}
+#define CA {.name = "ca", .type = S_TEXT, .offset = AT(provider, ca), .about = "file with the CA certificates; default the system's"}
+#define PRIVATE {.name = "private", .type = S_BOOL, .offset = AT(provider, private_net), .fallback = "false", .about = "its address may be one of a private network"}
 #define CALLBACK {.name = "callback", .type = S_WEB_URL, .offset = AT(provider, callback), .about = "where it reports what became of a message: a source of this policy, as the provider reaches it"}
 
 static const struct schema_key smtp_keys[] = {
@@ -34,6 +36,7 @@ static const struct schema_key smtp_keys[] = {
         {.name = "tls", .type = S_ENUM, .words = tls_words, .offset = AT(provider, tls), .about = "starttls, implicit or none; default: implicit for smtps://, else starttls, none for loopback"},
         {.name = "ca", .type = S_TEXT, .offset = AT(provider, ca), .about = "file with the CA certificates; default the system's"},
 };
+static const struct schema_key http_email_keys[] = {DRIVER(email_drivers), TOKEN, BASE, CA, PRIVATE};
 static const struct schema_key token_email_keys[] = {DRIVER_LATER(email_drivers), TOKEN};
 static const struct schema_key mailgun_keys[] = {DRIVER_LATER(email_drivers), TOKEN, CHECKED("domain", S_TEXT, "the sending domain")};
 static const struct schema_key twilio_keys[] = {DRIVER_LATER(sms_drivers), NEEDED("account", account, "the account's id"), TOKEN, BASE, CALLBACK};
@@ -66,6 +69,7 @@ static const struct schema_key http_keys[] = {
 
 #define PROVIDER(name_, keys_) static const struct schema name_ = {.name = "provider", .size = sizeof(struct provider), TABLE(keys_)}
 PROVIDER(smtp_schema, smtp_keys);
+PROVIDER(http_email_schema, http_email_keys);
 PROVIDER(token_email_schema, token_email_keys);
 PROVIDER(mailgun_schema, mailgun_keys);
 PROVIDER(twilio_schema, twilio_keys);
@@ -79,8 +83,8 @@ PROVIDER(fcm_schema, fcm_keys);
 PROVIDER(webpush_schema, webpush_keys);
 
 static const struct schema_variant email_variants[] = {
-        {"smtp", &smtp_schema}, {"resend", &token_email_schema}, {"postmark", &token_email_schema},
-        {"sendgrid", &token_email_schema}, {"mailgun", &mailgun_schema}, {"brevo", &token_email_schema}};
+        {"smtp", &smtp_schema}, {"resend", &http_email_schema}, {"postmark", &http_email_schema},
+        {"sendgrid", &http_email_schema}, {"mailgun", &mailgun_schema}, {"brevo", &token_email_schema}};
 static const struct schema_variant sms_variants[] = {
         {"twilio", &twilio_schema}, {"vonage", &vonage_schema}, {"sinch", &sinch_schema}, {"telnyx", &telnyx_schema},
         {"messagebird", &messagebird_schema}, {"http", &http_schema}};

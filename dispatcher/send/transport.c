@@ -2,21 +2,12 @@
 
 #include "common/clock.h"
 #include "common/fault.h"
-#include "dispatcher/send/peer.h"
+#include "dispatcher/send/carrier.h"
+#include "dispatcher/send/encode.h"
 
-#include <curl/curl.h>
 #include <locale.h>
 #include <poll.h>
 #include <stdio.h>
-
-// libcurl's part of a peer.
-struct link {
-    CURL *easy;
-    struct transport *transport;
-    curl_socket_t fd; // CURL_SOCKET_BAD until connected
-    bool in_multi;
-    char why[CURL_ERROR_SIZE];
-};
 
 struct transport {
     struct transport_options options;
@@ -24,60 +15,10 @@ struct transport {
     size_t n;
     struct peer *peers;
     struct link *links;
+    struct exchange *exchanges; // n, too: either kind may have all slots
+    struct sockets sockets;
     struct curl_waitfd *waits;
     struct finished finished;
-};
-
-static bool link_connect(struct peer *peer, int64_t left_ms)
-{
-    struct link *link = peer->link;
-    link->why[0] = '\0';
-    curl_easy_setopt(link->easy, CURLOPT_TIMEOUT_MS, (long)left_ms);
-    link->in_multi = curl_multi_add_handle(link->transport->multi, link->easy) == CURLM_OK;
-    return link->in_multi;
-}
-
-static void link_drop(struct peer *peer)
-{
-    struct link *link = peer->link;
-    // Removing a CONNECT_ONLY handle closes its connection.
-    if (link->in_multi)
-        curl_multi_remove_handle(link->transport->multi, link->easy);
-    link->in_multi = false;
-    link->fd = CURL_SOCKET_BAD;
-}
-
-static enum peer_io_result link_send(struct peer *peer, struct slice bytes, size_t *ret_n)
-{
-    struct link *link = peer->link;
-    CURLcode code = curl_easy_send(link->easy, bytes.ptr, bytes.len, ret_n);
-    if (code == CURLE_AGAIN)
-        return PEER_IO_AGAIN;
-    return code == CURLE_OK ? PEER_IO_OK : PEER_IO_CLOSED;
-}
-
-static enum peer_io_result link_receive(
-        struct peer *peer, unsigned char *bytes, size_t max, size_t *ret_n)
-{
-    struct link *link = peer->link;
-    CURLcode code = curl_easy_recv(link->easy, bytes, max, ret_n);
-    if (code == CURLE_AGAIN)
-        return PEER_IO_AGAIN;
-    return code == CURLE_OK && *ret_n ? PEER_IO_OK : PEER_IO_CLOSED;
-}
-
-static bool link_is_quiet(const struct peer *peer)
-{
-    struct pollfd fd = {.fd = ((const struct link *)peer->link)->fd, .events = POLLIN};
-    return poll(&fd, 1, 0) == 0;
-}
-
-static const struct peer_io link_io = {
-        .is_quiet = link_is_quiet,
-        .connect = link_connect,
-        .drop = link_drop,
-        .send = link_send,
-        .receive = link_receive,
 };
 
 static bool fill(struct transport *transport)
@@ -89,14 +30,16 @@ static bool fill(struct transport *transport)
     curl_multi_setopt(transport->multi, CURLMOPT_MAXCONNECTS, (long)transport->n * 2 + 8);
     for (size_t i = 0; i < transport->n; i++) {
         struct link *link = &transport->links[i];
-        *link = (struct link){.transport = transport, .fd = CURL_SOCKET_BAD};
         transport->peers[i] = (struct peer){.io = &link_io,
                 .link = link,
                 .options = &transport->options,
                 .finished = &transport->finished};
         dialog_init(&transport->peers[i].dialog);
-        link->easy = curl_easy_init();
-        if (!link->easy)
+        transport->exchanges[i] = (struct exchange){.options = &transport->options,
+                .multi = transport->multi,
+                .sockets = &transport->sockets,
+                .finished = &transport->finished};
+        if (!link_init(link, &transport->peers[i], transport->multi))
             return false;
     }
     return true;
@@ -113,6 +56,7 @@ struct transport *transport_new(const struct transport_options *options, struct 
     transport->n = options->transfers > 0 ? (size_t)options->transfers : 1;
     transport->peers = xcalloc(transport->n, sizeof *transport->peers);
     transport->links = xcalloc(transport->n, sizeof *transport->links);
+    transport->exchanges = xcalloc(transport->n, sizeof *transport->exchanges);
     transport->waits = xcalloc(transport->n + 1, sizeof *transport->waits);
     transport->finished.end = &transport->finished.first;
     if (fill(transport))
@@ -131,14 +75,17 @@ void transport_free(struct transport *transport)
         if (peer->state == PEER_IDLE)
             peer_close(peer);
         else if (peer->state != PEER_EMPTY)
-            link_drop(peer);
+            peer->io->drop(peer);
+        exchange_fini(&transport->exchanges[i]);
         curl_easy_cleanup(transport->links[i].easy);
         dialog_fini(&peer->dialog);
         smtp_request_fini(&peer->request);
     }
     curl_multi_cleanup(transport->multi);
+    sockets_fini(&transport->sockets);
     free(transport->peers);
     free(transport->links);
+    free(transport->exchanges);
     free(transport->waits);
     free(transport);
     curl_global_cleanup();
@@ -151,64 +98,10 @@ int64_t transport_timeout_ms(const struct transport *transport)
 
 int transport_free_slots(const struct transport *transport)
 {
-    int n = 0;
+    int n = (int)transport->n;
     for (size_t i = 0; i < transport->n; i++)
-        n += transport->peers[i].delivery == NULL;
+        n -= (transport->peers[i].delivery != NULL) + (transport->exchanges[i].delivery != NULL);
     return n;
-}
-
-// libcurl hands over each line of greeting, EHLO, STARTTLS and AUTH.
-static size_t on_line(char *bytes, size_t size, size_t n, void *user)
-{
-    struct peer *peer = user;
-    struct slice line = {(const unsigned char *)bytes, size * n};
-    while (line.len && (line.ptr[line.len - 1] == '\n' || line.ptr[line.len - 1] == '\r'))
-        line.len--;
-    if (reply_line(&peer->dialog.reply, line) == REPLY_BAD)
-        peer->dialog.reply = (struct smtp_reply){0};
-    offers_line(&peer->dialog.offers, line);
-    return size * n;
-}
-
-static void set_connection(struct peer *peer, const char *url)
-{
-    struct link *link = peer->link;
-    CURL *easy = link->easy;
-    curl_easy_reset(easy);
-    curl_easy_setopt(easy, CURLOPT_URL, url);
-    curl_easy_setopt(easy, CURLOPT_PRIVATE, peer);
-    curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, link->why);
-    curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_line);
-    curl_easy_setopt(easy, CURLOPT_HEADERDATA, peer);
-    curl_easy_setopt(easy, CURLOPT_CONNECT_ONLY, 1L);
-    curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L); // never waits for a resolver thread
-    curl_easy_setopt(easy, CURLOPT_PROXY, "");
-    curl_easy_setopt(easy, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
-    curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "smtp,smtps");
-    curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)peer->options->connect_ms);
-    curl_easy_setopt(
-            easy, CURLOPT_SERVER_RESPONSE_TIMEOUT, (long)(peer->options->reply_ms + 999) / 1000);
-}
-
-static void set_security(struct peer *peer, const struct provider *provider)
-{
-    CURL *easy = ((struct link *)peer->link)->easy;
-    curl_easy_setopt(
-            easy, CURLOPT_USE_SSL, (long)(provider->plain ? CURLUSESSL_NONE : CURLUSESSL_ALL));
-    curl_easy_setopt(easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
-    curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 1L);
-    curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 2L);
-    if (provider->ca) {
-        curl_easy_setopt(easy, CURLOPT_CAINFO, provider->ca);
-        curl_easy_setopt(easy, CURLOPT_CAPATH, NULL);
-    }
-    if (!provider->user)
-        return;
-    AUTO_FREE char *password = slice_dup(provider->password.value);
-    curl_easy_setopt(easy, CURLOPT_USERNAME, provider->user);
-    curl_easy_setopt(easy, CURLOPT_PASSWORD, password);
-    explicit_bzero(password, strlen(password));
 }
 
 // libcurl has libidn2 take names in the locale's character set.
@@ -240,34 +133,35 @@ static bool never_started(struct delivery *delivery, enum attempt_outcome outcom
     return false;
 }
 
+static bool no_slot(struct delivery *delivery, struct err *err)
+{
+    err_set(err, ERR_TEMP, "no free transfer");
+    return never_started(delivery, ATTEMPT_GIVEN_BACK, LEVEL_PROVIDER, err);
+}
+
 #define AUTO_REQUEST __attribute__((cleanup(smtp_request_fini)))
 
-bool transport_start(struct transport *transport, const struct channel *channel,
-        const struct provider *provider, struct delivery *delivery, struct err *err)
+static bool not_built(struct delivery *delivery, enum failure_level level, const struct err *err)
 {
-    struct err own;
-    err = err ? err : &own;
-    delivery->result = (struct attempt_result){0};
-    if (channel->kind != CHANNEL_EMAIL || provider->driver != DRIVER_SMTP) {
-        err_set(err, ERR_FATAL, "no driver for this channel's provider");
-        return never_started(delivery, ATTEMPT_RETRY, LEVEL_PROVIDER, err);
-    }
+    return never_started(
+            delivery, level == LEVEL_PROVIDER ? ATTEMPT_RETRY : ATTEMPT_REFUSED, level, err);
+}
+
+static bool start_smtp(struct transport *transport, const struct provider *provider,
+        struct delivery *delivery, struct err *err)
+{
     AUTO_REQUEST struct smtp_request request = {0};
     enum failure_level level = LEVEL_MESSAGE;
     if (!smtp_build(&delivery->content, provider, domain_to_ascii, &request, &level, err))
-        return never_started(
-                delivery, level == LEVEL_PROVIDER ? ATTEMPT_RETRY : ATTEMPT_REFUSED, level, err);
+        return not_built(delivery, level, err);
     request.probe = delivery->probe;
     struct key identity = smtp_identity(provider, request.url);
     struct peer *peer = peer_pick(transport->peers, transport->n, identity);
-    if (!peer) {
-        err_set(err, ERR_TEMP, "no free transfer");
-        return never_started(delivery, ATTEMPT_GIVEN_BACK, LEVEL_PROVIDER, err);
-    }
+    if (!peer)
+        return no_slot(delivery, err);
     FAULT_STEP(wire_before_start);
     if (peer->state != PEER_IDLE) {
-        set_connection(peer, request.url);
-        set_security(peer, provider);
+        link_set(peer->link, request.url, provider);
         peer->identity = identity;
     }
     delivery->started_ms = clock_mono_ms();
@@ -276,42 +170,74 @@ bool transport_start(struct transport *transport, const struct channel *channel,
     return true;
 }
 
-// By name where libcurl tells more than "it failed".
-static enum smtp_end connect_end(CURLcode code)
+// A copy of the mailbox with its domain in ASCII; NULL where it is so already, or has no such form.
+static char *with_ascii_domain(const char *mailbox)
 {
-    static const struct {
-        CURLcode code;
-        enum smtp_end end;
-    } ends[] = {
-            {CURLE_COULDNT_RESOLVE_HOST, SMTP_NO_ROUTE},
-            {CURLE_COULDNT_CONNECT, SMTP_NO_ROUTE},
-            {CURLE_OPERATION_TIMEDOUT, SMTP_TIMEOUT},
-            {CURLE_LOGIN_DENIED, SMTP_NO_AUTH},
-            {CURLE_USE_SSL_FAILED, SMTP_NO_TLS},
-            {CURLE_SSL_CONNECT_ERROR, SMTP_NO_TLS},
-            {CURLE_PEER_FAILED_VERIFICATION, SMTP_NO_TLS},
-            {CURLE_SSL_CACERT_BADFILE, SMTP_NO_TLS},
-            {CURLE_SSL_CIPHER, SMTP_NO_TLS},
-    };
-    for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
-        if (ends[i].code == code)
-            return ends[i].end;
-    }
-    return SMTP_CLOSED;
+    const char *at = mailbox ? strrchr(mailbox, '@') : NULL;
+    if (!at || text_is_ascii(slice_of(at)))
+        return NULL;
+    size_t len = strcspn(at + 1, "> \t");
+    AUTO_FREE char *domain = slice_dup((struct slice){(const unsigned char *)at + 1, len});
+    char ascii[256];
+    AUTO_TEXT struct text out = {0};
+    text_init(&out, 1024);
+    if (!domain_to_ascii(domain, ascii) ||
+            !text_fmt(&out, "%.*s@%s%s", (int)(at - mailbox), mailbox, ascii, at + 1 + len))
+        return NULL;
+    return text_steal(&out);
 }
 
-static void on_connect_done(struct peer *peer, CURLcode code)
+static bool build_http(const struct driver_row *driver, const struct provider *provider,
+        struct delivery *delivery, struct http_request *request, struct err *err)
 {
-    struct link *link = peer->link;
-    if (code == CURLE_OK)
-        curl_easy_getinfo(link->easy, CURLINFO_ACTIVESOCKET, &link->fd);
-    if (link->fd != CURL_SOCKET_BAD) {
-        peer_connected(peer);
-        return;
+    struct content content = delivery->content; // members are borrowed
+    AUTO_FREE char *from = with_ascii_domain(content.from);
+    AUTO_FREE char *to = with_ascii_domain(content.to);
+    content.from = from ? from : content.from;
+    content.to = to ? to : content.to;
+    struct key key = key_delivery(delivery->notification, (int)delivery->channel,
+            slice_of(delivery->target), delivery->redrive);
+    char hex[KEY_HEX];
+    key_hex(key, hex);
+    enum failure_level level = LEVEL_MESSAGE;
+    return driver->build(&content, provider, hex, request, &level, err) ||
+           not_built(delivery, level, err);
+}
+
+static bool start_http(struct transport *transport, const struct driver_row *driver,
+        const struct provider *provider, struct delivery *delivery, struct err *err)
+{
+    AUTO_HTTP_REQUEST struct http_request request = {0};
+    if (!build_http(driver, provider, delivery, &request, err))
+        return false;
+    struct exchange *exchange = NULL;
+    for (size_t i = 0; !exchange && i < transport->n; i++)
+        if (!transport->exchanges[i].delivery)
+            exchange = &transport->exchanges[i];
+    if (!exchange || !exchange_init(exchange))
+        return no_slot(delivery, err);
+    FAULT_STEP(wire_before_start);
+    delivery->started_ms = clock_mono_ms();
+    exchange_start(exchange, driver, &request, provider, delivery);
+    FAULT_STEP(wire_after_start);
+    return true;
+}
+
+bool transport_start(struct transport *transport, const struct channel *channel,
+        const struct provider *provider, struct delivery *delivery, struct err *err)
+{
+    struct err own;
+    err = err ? err : &own;
+    delivery->result = (struct attempt_result){0};
+    const struct driver_row *driver = driver_find(channel->kind, provider->driver_name);
+    if (!driver) {
+        err_set(err, ERR_FATAL, "no driver for this channel's provider");
+        return never_started(delivery, ATTEMPT_RETRY, LEVEL_PROVIDER, err);
     }
-    const char *why = link->why[0] ? link->why : curl_easy_strerror(code);
-    snprintf(peer->why, sizeof peer->why, "%.255s", why);
-    peer_failed(peer, connect_end(code));
+    if (transport_free_slots(transport) <= 0)
+        return no_slot(delivery, err);
+    return driver->build ? start_http(transport, driver, provider, delivery, err)
+                         : start_smtp(transport, provider, delivery, err);
 }
 
 static void run_multi(struct transport *transport)
@@ -321,10 +247,9 @@ static void run_multi(struct transport *transport)
     CURLMsg *msg;
     while ((msg = curl_multi_info_read(transport->multi, &ignored))) {
         CURLcode code = msg->data.result;
-        struct peer *peer = NULL;
-        curl_easy_getinfo(msg->easy_handle, CURLINFO_PRIVATE, &peer);
-        if (peer->state == PEER_CONNECTING)
-            on_connect_done(peer, code);
+        struct carrier *carrier = NULL;
+        curl_easy_getinfo(msg->easy_handle, CURLINFO_PRIVATE, &carrier);
+        carrier->done(carrier, code);
     }
 }
 
@@ -394,5 +319,7 @@ void transport_abort(struct transport *transport)
     for (size_t i = 0; i < transport->n; i++) {
         if (transport->peers[i].delivery)
             peer_failed(&transport->peers[i], SMTP_ABORTED);
+        if (transport->exchanges[i].delivery)
+            exchange_abort(&transport->exchanges[i]);
     }
 }

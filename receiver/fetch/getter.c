@@ -1,6 +1,6 @@
 #include "receiver/fetch/getter.h"
 
-#include "receiver/fetch/address.h"
+#include "common/address.h"
 
 #include <curl/curl.h>
 #include <stdio.h>

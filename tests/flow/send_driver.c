@@ -40,11 +40,11 @@ static void print_result(struct delivery *delivery, bool started)
 {
     static const char *const levels[] = {"message", "address", "provider"};
     const struct attempt_result *result = &delivery->result;
-    print(json_pack("{s:s, s:b, s:s, s:s, s:i, s:s, s:s, s:s, s:I}", "id", delivery->once,
+    print(json_pack("{s:s, s:b, s:s, s:s, s:i, s:s, s:s, s:s, s:I, s:I}", "id", delivery->once,
             "started", started, "outcome", attempt_outcome_name(result->outcome), "level",
             levels[result->level], "code", result->code, "enhanced", result->enhanced, "detail",
             result->detail, "provider_id", result->provider_id, "wire_ms",
-            (json_int_t)result->wire_ms));
+            (json_int_t)result->wire_ms, "retry_after_ms", (json_int_t)result->retry_after_ms));
     delivery_free(delivery);
 }
 
@@ -53,6 +53,9 @@ static struct delivery *make_delivery(const json_t *line)
     struct delivery *delivery = xcalloc(1, sizeof *delivery);
     delivery->channel = CHANNEL_EMAIL;
     delivery->once = copy(line, "id");
+    struct slice parts[] = {slice_of(delivery->once)};
+    delivery->notification = key_derive(parts, 1);
+    delivery->probe = json_is_true(json_object_get(line, "probe"));
     delivery->content = (struct content){
             .from = copy(line, "from"),
             .to = copy(line, "to"),
@@ -92,8 +95,12 @@ static void send_one(struct rig *rig, const json_t *line)
     while (transport_free_slots(rig->transport) == 0)
         poll_once(rig, -1);
     const char *password = member(line, "password");
+    const char *driver = member(line, "driver");
+    AUTO_FREE char *name = xstrdup(driver ? driver : "smtp");
     struct provider provider = {
-            .driver = DRIVER_SMTP,
+            .driver = driver ? DRIVER_HTTP : DRIVER_SMTP,
+            .driver_name = name,
+            .private_net = json_is_true(json_object_get(line, "private")),
             .url = copy(line, "url"),
             .user = copy(line, "user"),
             .password.value = slice_of(password),

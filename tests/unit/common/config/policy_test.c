@@ -189,7 +189,9 @@ static void channels_are_read(void **state)
     assert_string_equal(email->providers[0].user, "shop");
     assert_string_equal(email->providers[0].password.credential, "smtp");
     assert_false(email->providers[0].plain || email->providers[0].starttls);
-    assert_int_equal(email->providers[1].driver, DRIVER_OTHER);
+    assert_int_equal(email->providers[1].driver, DRIVER_HTTP);
+    assert_ptr_equal(channel_provider(email), &email->providers[0]);
+    assert_null(channel_provider(&policy->channels[CHANNEL_SMS]));
     assert_string_equal(email->providers[1].driver_name, "resend");
     assert_true(policy->channels[CHANNEL_SMS].configured);
     assert_false(policy->channels[CHANNEL_SMS].active);

@@ -1,4 +1,4 @@
-#include "receiver/fetch/address.h"
+#include "common/address.h"
 
 #include "tests/test.h"
 #include <arpa/inet.h>

@@ -1,0 +1,75 @@
+// carrier.h: what the transport and its two kinds of transfers share; libcurl's types stop here.
+#pragma once
+#include "dispatcher/send/peer.h"
+#include "dispatcher/send/providers.h"
+
+#include <curl/curl.h>
+
+// First member of what an easy handle belongs to (CURLOPT_PRIVATE).
+struct carrier {
+    void (*done)(struct carrier *carrier, CURLcode code);
+};
+
+// One SMTP connection: libcurl's part of a peer.
+struct link {
+    struct carrier carrier;
+    struct peer *peer;
+    CURL *easy;
+    CURLM *multi;
+    curl_socket_t fd; // CURL_SOCKET_BAD until connected
+    bool in_multi;
+    char why[CURL_ERROR_SIZE];
+};
+extern const struct peer_io link_io;
+
+bool link_init(struct link *link, struct peer *peer, CURLM *multi);
+// Makes the link ready for connect(): a link whose peer has no connection.
+void link_set(struct link *link, const char *url, const struct provider *provider);
+
+// The sockets of HTTP connections, so that a kept one can be looked at: libcurl does not say which
+// one it is about to use, only its local port.
+struct sockets {
+    struct socket_row {
+        curl_socket_t fd;
+        int port; // local; 0 = not asked yet
+    } * rows;
+    size_t n, room;
+};
+void sockets_fini(struct sockets *sockets); // after the multi handle is gone
+// Nothing can be read on any connection of this local port.
+bool sockets_quiet(struct sockets *sockets, int port);
+void sockets_add(struct sockets *sockets, curl_socket_t fd);
+int sockets_close(void *sockets, curl_socket_t fd); // CURLOPT_CLOSESOCKETFUNCTION
+
+// One HTTP transfer at a time; connections belong to the multi handle and are shared.
+struct exchange {
+    struct carrier carrier;
+    CURL *easy;
+    CURLM *multi;
+    const struct transport_options *options;
+    struct finished *finished;
+    struct sockets *sockets;
+    const struct driver_row *driver;
+    struct http_request request;
+    struct curl_slist *lines;
+    struct delivery *delivery; // NULL = the slot is free
+    size_t taken;              // bytes of the body that libcurl has taken
+    bool ready;                // a connection was there, and the request began
+    bool fresh;                // no kept connection for this try
+    bool stale;                // the kept one had bytes that nobody asked for
+    bool private_ok;           // private addresses too
+    bool loopback_ok;          // the URL says loopback
+    struct text head, body;
+    const char *refused; // why an address was not connected to, or NULL
+    char why[CURL_ERROR_SIZE];
+};
+
+bool exchange_init(struct exchange *exchange); // its handle, where there is none yet
+void exchange_fini(struct exchange *exchange);
+// Takes the request over. Whatever happens, the delivery ends in exchange->finished.
+void exchange_start(struct exchange *exchange, const struct driver_row *driver,
+        struct http_request *request, const struct provider *provider, struct delivery *delivery);
+void exchange_abort(struct exchange *exchange); // only with a delivery
+
+// What TLS must be, for both kinds.
+void set_tls(CURL *easy, const char *ca);

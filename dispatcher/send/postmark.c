@@ -1,0 +1,77 @@
+#include "dispatcher/send/postmark.h"
+
+#include "dispatcher/send/mail_api.h"
+
+#include <stdio.h>
+
+static bool write_body(const struct content *content, const char *key_hex, struct text *out)
+{
+    return api_member(out, "{\"From\":", content->from) &&
+           api_member(out, ",\"To\":", content->to) &&
+           api_member(out, ",\"Subject\":", content->subject) &&
+           api_member(out, ",\"TextBody\":", content->text) &&
+           api_member(out, ",\"HtmlBody\":", content->html) &&
+           api_member(out, ",\"Metadata\":{\"pawl-delivery\":", key_hex) && text_str(out, "}}");
+}
+
+bool postmark_build(const struct content *content, const struct provider *provider,
+        const char *key_hex, struct http_request *request, enum failure_level *ret_level,
+        struct err *err)
+{
+    AUTO_PEOPLE struct mail_people people = {0};
+    if (!mail_people_read(content, &people, ret_level, err) ||
+            !mail_begin(
+                    request, provider, "https://api.postmarkapp.com", "/email", ret_level, err) ||
+            !http_head_add(request, "X-Postmark-Server-Token", provider->password.value, err))
+        return false;
+    *ret_level = LEVEL_MESSAGE;
+    return write_body(content, key_hex, &request->body) ||
+           err_set(err, ERR_INPUT, "the message is too large");
+}
+
+// By ErrorCode: https://postmarkapp.com/developer/api/overview#error-codes
+static const struct api_error errors[] = {
+        {200, "0", ATTEMPT_ACCEPTED, LEVEL_MESSAGE},
+        {0, "10", ATTEMPT_RETRY, LEVEL_PROVIDER},    // no such token
+        {0, "100", ATTEMPT_RETRY, LEVEL_PROVIDER},   // maintenance
+        {0, "300", ATTEMPT_REFUSED, LEVEL_MESSAGE},  // invalid mail
+        {0, "400", ATTEMPT_RETRY, LEVEL_PROVIDER},   // sender signature not found
+        {0, "401", ATTEMPT_RETRY, LEVEL_PROVIDER},   // .. or not confirmed
+        {0, "402", ATTEMPT_REFUSED, LEVEL_MESSAGE},  // JSON
+        {0, "403", ATTEMPT_REFUSED, LEVEL_MESSAGE},  // JSON of another form
+        {0, "405", ATTEMPT_RETRY, LEVEL_PROVIDER},   // out of credits
+        {0, "406", ATTEMPT_REFUSED, LEVEL_ADDRESS},  // inactive recipient
+        {0, "409", ATTEMPT_REFUSED, LEVEL_MESSAGE},  // JSON header
+        {0, "411", ATTEMPT_REFUSED, LEVEL_MESSAGE},  // attachment type
+        {0, "412", ATTEMPT_RETRY, LEVEL_PROVIDER},   // account pending
+        {0, "413", ATTEMPT_RETRY, LEVEL_PROVIDER},   // account may not send
+        {0, "429", ATTEMPT_RETRY, LEVEL_PROVIDER},   // too fast
+        {401, NULL, ATTEMPT_RETRY, LEVEL_PROVIDER},  // codes to come, by status
+        {403, NULL, ATTEMPT_RETRY, LEVEL_PROVIDER},  //
+        {422, NULL, ATTEMPT_REFUSED, LEVEL_MESSAGE}, //
+        {413, NULL, ATTEMPT_REFUSED, LEVEL_MESSAGE}, //
+        {200, NULL, ATTEMPT_REFUSED, LEVEL_MESSAGE}, // a 200 is not success
+        {0, NULL, ATTEMPT_RETRY, LEVEL_PROVIDER},    //
+};
+
+void postmark_classify(const struct http_reply *reply, struct attempt_result *result)
+{
+    char code[16] = "", said[160] = "";
+    http_result_undocumented(reply, result);
+    if (reply->end != HTTP_REPLIED)
+        return;
+    if (!api_text(reply, "/ErrorCode", code, sizeof code)) {
+        // Only ErrorCode 0 says that it was taken, and this reply has none.
+        if (result->outcome == ATTEMPT_ACCEPTED)
+            http_result(reply, ATTEMPT_UNKNOWN, LEVEL_MESSAGE,
+                    SLICE("without the provider's own answer"), result);
+        return;
+    }
+    (void)!api_text(reply, "/Message", said, sizeof said);
+    (void)!api_classify(errors, ARRAY_LEN(errors), reply, code, slice_of(said), result);
+    if (result->outcome == ATTEMPT_REFUSED && strstr(said, "'To'"))
+        result->level = LEVEL_ADDRESS;
+    if (result->outcome == ATTEMPT_ACCEPTED)
+        (void)!api_text(reply, "/MessageID", result->provider_id, sizeof result->provider_id);
+    snprintf(result->enhanced, sizeof result->enhanced, "%s", code);
+}

@@ -1,0 +1,52 @@
+#include "dispatcher/send/providers.h"
+
+#include "dispatcher/send/postmark.h"
+#include "dispatcher/send/resend.h"
+#include "dispatcher/send/sendgrid.h"
+
+#define MIB ((size_t)1 << 20)
+#define HOURS INT64_C(3600)
+
+static const struct driver_row drivers[] = {
+        {.name = "smtp", .channel = CHANNEL_EMAIL},
+        {
+                .name = "resend",
+                .channel = CHANNEL_EMAIL,
+                .build = resend_build,
+                .classify = resend_classify,
+                .key = true,
+                .key_window_s = 24 * HOURS,
+                .lookup = LOOKUP_REPEAT,
+                .body_max = 40 * MIB,
+                .rate_headers = "ratelimit-limit ratelimit-remaining ratelimit-reset retry-after",
+        },
+        {
+                .name = "postmark",
+                .channel = CHANNEL_EMAIL,
+                .build = postmark_build,
+                .classify = postmark_classify,
+                .lookup = LOOKUP_SEARCH,
+                .body_max = 10 * MIB,
+        },
+        {
+                .name = "sendgrid",
+                .channel = CHANNEL_EMAIL,
+                .build = sendgrid_build,
+                .classify = sendgrid_classify,
+                .body_max = 30 * MIB,
+                .rate_headers = "x-ratelimit-limit x-ratelimit-remaining x-ratelimit-reset",
+        },
+};
+
+const struct driver_row *driver_find(enum channel_kind channel, const char *name)
+{
+    for (size_t i = 0; i < ARRAY_LEN(drivers); i++)
+        if (name && drivers[i].channel == channel && strcmp(drivers[i].name, name) == 0)
+            return &drivers[i];
+    return NULL;
+}
+
+const struct driver_row *driver_at(size_t i)
+{
+    return i < ARRAY_LEN(drivers) ? &drivers[i] : NULL;
+}

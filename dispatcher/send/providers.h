@@ -1,0 +1,34 @@
+// providers.h: the table of drivers: who makes a provider's request, who reads its reply, and what
+// can be relied on with that provider.
+#pragma once
+#include "dispatcher/send/http.h"
+
+// What can be asked after a reply was lost.
+enum lookup {
+    LOOKUP_NONE,
+    LOOKUP_REPEAT, // the same request again, with the same key
+    LOOKUP_SEARCH, // a search by a reference of ours
+};
+
+struct driver_row {
+    const char *name;
+    enum channel_kind channel;
+    // Both pure. NULL: SMTP, which is no request and reply.
+    // False + err: *ret_level says what it is about (ERR_FATAL with LEVEL_PROVIDER: the settings).
+    bool (*build)(const struct content *content, const struct provider *provider,
+            const char *key_hex, struct http_request *request, enum failure_level *ret_level,
+            struct err *err);
+    void (*classify)(const struct http_reply *reply, struct attempt_result *result);
+    // Capabilities (the sources are in docs/providers-out.md).
+    bool key;             // recognises a repeated delivery key ..
+    int64_t key_window_s; // .. for so long
+    enum lookup lookup;
+    bool collapse;            // a newer message can replace an older one
+    size_t body_max;          // bytes of a request, 0 = not documented
+    const char *rate_headers; // what tells how much may be sent, or NULL
+};
+
+// NULL when there is none of that name that runs.
+const struct driver_row *driver_find(enum channel_kind channel, const char *name);
+// The i-th that runs, NULL past the last.
+const struct driver_row *driver_at(size_t i);
