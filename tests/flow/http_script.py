@@ -47,7 +47,7 @@ class HttpPeer:
 
     def took(self, connection, request):
         with self.lock:
-            request["n"] = len(self.requests)
+            request.update(n=len(self.requests), refused=False)
             request["connection"] = self.connections.index(connection)
             self.requests.append(request)
 
@@ -59,6 +59,14 @@ class HttpPeer:
             counts[key] = counts.get(key, 0) + 1
         return counts
 
+    def by_rcpt(self):
+        """How often the mail to each recipient may have been taken: not what was answered with 3xx or 4xx (Resend's form)."""
+        counts = {}
+        for request in [r for r in self.requests if not r["refused"]]:
+            for to in request["json"]["to"]:
+                counts[to] = counts.get(to, 0) + 1
+        return counts
+
     def close(self):
         self.listener.close()
         for connection in self.connections:
@@ -67,7 +75,7 @@ class HttpPeer:
 
 class HttpConnection:
     def __init__(self, peer, sock):
-        self.peer, self.sock, self.open = peer, sock, True
+        self.peer, self.sock, self.open, self.request = peer, sock, True, None
         self.file = sock.makefile("rb")
 
     def run(self):
@@ -75,6 +83,7 @@ class HttpConnection:
             request = self._read()
             if request is None:
                 return
+            self.request = request
             self.peer.took(self, request)
             self.peer.script(self, request)
 
@@ -98,6 +107,7 @@ class HttpConnection:
                 "json": json.loads(body) if body[:1] == b"{" else None}
 
     def say(self, status=200, body=OK, *headers, length=None):
+        self.request["refused"] = 300 <= status < 500
         lines = [f"HTTP/1.1 {status} X", f"Content-Length: {len(body) if length is None else length}", *headers, "", ""]
         self.sock.sendall("\r\n".join(lines).encode() + body)
 
