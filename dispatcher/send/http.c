@@ -163,22 +163,13 @@ bool http_head_find(struct slice head, const char *name, struct slice *ret_value
     return false;
 }
 
-// IMF-fixdate alone: the two older forms are not sent any more.
+// IMF-fixdate alone: the two older forms are not sent any more. The locale is C.
 static bool read_date(const char *text, int64_t *ret_s)
 {
-    static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
     struct tm tm = {0};
-    char month[4] = "";
-    int n = 0;
-    const char *comma = strchr(text, ',');
-    if (!comma || sscanf(comma + 1, " %2d %3[A-Za-z] %4d %2d:%2d:%2d GMT%n", &tm.tm_mday, month,
-                          &tm.tm_year, &tm.tm_hour, &tm.tm_min, &tm.tm_sec, &n) != 6)
+    const char *end = strptime(text, "%a, %d %b %Y %H:%M:%S GMT", &tm);
+    if (!end || *end)
         return false;
-    const char *found = strlen(month) == 3 ? strstr(months, month) : NULL;
-    if (n == 0 || comma[1 + n] || !found || (found - months) % 3)
-        return false;
-    tm.tm_mon = (int)(found - months) / 3;
-    tm.tm_year -= 1900;
     *ret_s = timegm(&tm);
     return true;
 }

@@ -33,7 +33,7 @@ int sockets_close(void *user, curl_socket_t fd)
 
 static int local_port(curl_socket_t fd)
 {
-    struct sockaddr_storage address;
+    struct sockaddr_storage address = {0};
     socklen_t len = sizeof address;
     if (getsockname(fd, (struct sockaddr *)&address, &len) != 0)
         return 0;
