@@ -37,9 +37,10 @@ static int local_port(curl_socket_t fd)
     socklen_t len = sizeof address;
     if (getsockname(fd, (struct sockaddr *)&address, &len) != 0)
         return 0;
-    if (address.ss_family == AF_INET6)
-        return ntohs(((const struct sockaddr_in6 *)(const void *)&address)->sin6_port);
-    return ntohs(((const struct sockaddr_in *)(const void *)&address)->sin_port);
+    // RFC 3493: the port stands at the same place in both families.
+    struct sockaddr_in v4;
+    memcpy(&v4, &address, sizeof v4);
+    return ntohs(v4.sin_port);
 }
 
 // Two connections to different hosts may share a local port: then both must be quiet.
