@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 #define BODY_MAX 16384
-#define VALIDITY_MAX_S 14400
+#define VALIDITY_MAX_S 36000
 
 static bool build_url(
         const struct provider *provider, struct http_request *request, struct err *err)

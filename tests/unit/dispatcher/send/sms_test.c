@@ -42,7 +42,7 @@ static void twilio_gets_a_form_and_our_key_in_the_callback(void **state)
     assert_string_equal(text_cstr(&request.body),
             "To=%2B4915112345678&From=%2B4915100000000&Body=Paket%20%26%20Gr%C3%BC%C3%9Fe"
             "&StatusCallback=https%3A%2F%2Fhooks.example.com%2Fhooks%2Fstatus%3Fv%3D1%26delivery"
-            "%3D0123456789abcdef0123456789abcdef&ValidityPeriod=14400");
+            "%3D0123456789abcdef0123456789abcdef&ValidityPeriod=36000");
     assert_null(request.method);
 }
 
