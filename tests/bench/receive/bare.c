@@ -138,13 +138,13 @@ static void print(struct bare *bare, int64_t start_us, size_t n_run)
 {
     double seconds = (double)(bare->last_us - start_us) / 1e6;
     qsort(bare->took_us, n_run, sizeof *bare->took_us, by_size);
+    size_t p50 = n_run / 2, p99 = n_run * 99 / 100;
     printf("{\"events\": %ld, \"transactions\": %zu, \"seconds\": %.3f, \"wrong\": %ld, "
            "\"ran_out\": %s, "
            "\"p50_ms\": %.3f, \"p99_ms\": %.3f}\n",
             bare->events, n_run, seconds, bare->wrong,
             bare->next >= bare->parcels->n ? "true" : "false",
-            n_run ? bare->took_us[n_run / 2] / 1000.0 : 0,
-            n_run ? bare->took_us[n_run * 99 / 100] / 1000.0 : 0);
+            n_run ? bare->took_us[p50] / 1000.0 : 0, n_run ? bare->took_us[p99] / 1000.0 : 0);
 }
 
 int main(int argc, char **argv)
