@@ -1,4 +1,4 @@
-// An HTTP transfer by libcurl. What must hold (docs/providers-out.md): a body is handed over once,
+// An HTTP transfer by libcurl. What must hold (docs/mail-api.md): a body is handed over once,
 // and what is not known is not guessed at.
 #include "common/address.h"
 #include "common/clock.h"

@@ -19,7 +19,7 @@ struct driver_row {
             const char *key_hex, struct http_request *request, enum failure_level *ret_level,
             struct err *err);
     void (*classify)(const struct http_reply *reply, struct attempt_result *result);
-    // Capabilities (the sources are in docs/providers-out.md).
+    // Capabilities (the sources are in docs/mail-api.md).
     bool key;             // recognises a repeated delivery key ..
     int64_t key_window_s; // .. for so long
     enum lookup lookup;

@@ -1,4 +1,4 @@
-"""dispatcher/send over HTTP against a peer that misbehaves: docs/providers-out.md row by row. The peer's log is the oracle."""
+"""dispatcher/send over HTTP against a peer that misbehaves: docs/mail-api.md row by row. The peer's log is the oracle."""
 import os
 import socket
 import sys

@@ -1,5 +1,5 @@
 // The mail drivers over HTTP: what they say, and every documented answer (rows of the providers'
-// own pages, docs/providers-out.md).
+// own pages, docs/mail-api.md).
 #include "dispatcher/send/postmark.h"
 #include "dispatcher/send/providers.h"
 #include "dispatcher/send/resend.h"
