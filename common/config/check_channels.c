@@ -67,6 +67,17 @@ static void check_http(const struct making *making, struct provider *provider)
                 "network readable");
 }
 
+static void check_gateway(const struct making *making, const struct gateway *gateway)
+{
+    bool form = gateway->n_form > 0;
+    if (gateway->json && form)
+        SAY(DIAG_ERROR, &gateway->json, NULL, "provider-body",
+                "request: 'json' or 'form', not both");
+    else if ((gateway->json || form) && gateway->method && strcmp(gateway->method, "GET") == 0)
+        SAY(DIAG_ERROR, &gateway->method, &gateway->json, "provider-body",
+                "request: a GET has no body; write the values into the url");
+}
+
 // By name what runs; dispatcher/send/providers.c has the same names (a test compares them).
 static const struct {
     enum channel_kind channel;
@@ -83,6 +94,8 @@ static void check_driver(
         const struct making *making, enum channel_kind channel, struct provider *provider)
 {
     provider->driver = DRIVER_OTHER;
+    if (provider->http)
+        check_gateway(making, provider->http);
     for (size_t i = 0; i < ARRAY_LEN(running) && provider->driver_name; i++)
         if (running[i].channel == channel && strcmp(running[i].name, provider->driver_name) == 0)
             running[i].check(making, provider);

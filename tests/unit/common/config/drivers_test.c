@@ -2,6 +2,8 @@
 #include "common/config/policy.h"
 #include "tests/unit/common/config/kit.h"
 
+#include <stdio.h>
+
 static struct policy *must(const char *body)
 {
     struct diag diag = {0};
@@ -25,7 +27,7 @@ static void a_gateway_is_described_by_its_request(void **state)
                                  "        url: \"http://127.0.0.1:13013/send?to={to}\"\n"
                                  "        token: credential:kannel\n"
                                  "        request:\n"
-                                 "          method: GET\n"
+                                 "          method: PUT\n"
                                  "          headers: { X-Ref: \"{key}\" }\n"
                                  "          form: { t: \"{text}\", f: \"{from}\" }\n"
                                  "          success: [202, 204]\n"
@@ -36,7 +38,7 @@ static void a_gateway_is_described_by_its_request(void **state)
     assert_string_equal(provider->password.credential, "kannel");
     const struct gateway *gateway = provider->http;
     assert_non_null(gateway);
-    assert_string_equal(gateway->method, "GET");
+    assert_string_equal(gateway->method, "PUT");
     assert_int_equal(gateway->n_headers, 1);
     assert_string_equal(gateway->headers[0].name, "X-Ref");
     assert_string_equal(gateway->headers[0].value, "{key}");
@@ -92,15 +94,26 @@ static void each_drivers_settings_are_kept(void **state)
     policy_unref(policy);
 }
 
-static void a_status_that_is_no_success_is_refused(void **state)
+static void a_request_that_makes_no_sense_is_refused(void **state)
 {
     (void)state;
-    struct diag diag = {0};
-    assert_null(kit_policy("pawl: 1\nchannels:\n  sms:\n    from: Shop\n    providers:\n"
-                           "      - { driver: http, url: \"https://gw.example.net/\",\n"
-                           "          request: { success: [302] } }\n",
-            &diag));
-    diag_fini(&diag);
+    static const struct {
+        const char *request, *code;
+    } rows[] = {{"success: [302]", "range"},
+            {"form: { t: \"{text}\" }, json: \"{}\"", "provider-body"},
+            {"method: GET, form: { t: \"{text}\" }", "provider-body"},
+            {"method: GET, json: \"{}\"", "provider-body"}, {"method: DELETE", "enum"}};
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        char body[512];
+        struct diag diag = {0};
+        snprintf(body, sizeof body,
+                "pawl: 1\nchannels:\n  sms:\n    from: Shop\n    providers:\n"
+                "      - { driver: http, url: \"https://gw.example.net/\", request: { %s } }\n",
+                rows[i].request);
+        assert_row(!kit_policy(body, &diag), rows[i].request);
+        assert_row(kit_find(&diag, rows[i].code), rows[i].request);
+        diag_fini(&diag);
+    }
 }
 
 int main(void)
@@ -108,7 +121,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
             cmocka_unit_test(a_gateway_is_described_by_its_request),
             cmocka_unit_test(each_drivers_settings_are_kept),
-            cmocka_unit_test(a_status_that_is_no_success_is_refused),
+            cmocka_unit_test(a_request_that_makes_no_sense_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
