@@ -88,7 +88,7 @@ static void every_line_is_short_7_bit_and_ends_in_crlf(void **state)
     AUTO_FREE char *got = build(&content);
     assert_non_null(got);
     size_t column = 0;
-    for (const char *c = got; *c; c++) {
+    for (const char *c = got; c && *c; c++) {
         assert_true((unsigned char)*c < 0x80);
         assert_true((*c == '\r') == (c[1] == '\n' && *c == '\r'));
         if (*c == '\n') {
