@@ -12,7 +12,7 @@
 // Calls of the first flight.
 enum { CALL_BEGIN, CALL_VERSION, CALL_TAKE };
 
-enum phase { PHASE_TAKING, PHASE_COMMITTING, PHASE_EMPTY };
+enum phase { PHASE_TAKING, PHASE_MARKING, PHASE_COMMITTING, PHASE_EMPTY };
 
 struct claimer {
     struct claimer_options options;
@@ -23,10 +23,14 @@ struct claimer {
     bool outdated;
     struct member members[CLAIM_MAX];
     size_t n;
+    size_t part, part_end; // members whose marks are in the air
+    size_t ready;          // rendered up to here
     size_t content_bytes;
+    int64_t now_us;
+    bool any_wire;
     struct key id;
     int64_t granted_ms;
-    int call_wire, call_ends; // of the second flight, -1 = not in it
+    int call_wire, call_ends; // of the flight in the air, -1 = not in it
 };
 
 struct claimer *claimer_new(const struct claimer_options *options)
@@ -41,8 +45,9 @@ static void forget(struct claimer *c)
 {
     for (size_t i = 0; i < c->n; i++)
         member_fini(&c->members[i]);
-    c->n = 0;
+    c->n = c->part = c->part_end = c->ready = 0;
     c->content_bytes = 0;
+    c->any_wire = false;
 }
 
 void claimer_free(struct claimer *c)
@@ -106,13 +111,13 @@ static enum work start(void *self, struct pg *pg, struct err *err)
     return pg_launch(pg, err) ? WORK_FLYING : WORK_FAILED;
 }
 
-static void render(struct claimer *c, struct member *member, int64_t now_us)
+static void render(struct claimer *c, struct member *member)
 {
     struct err err = {0};
     struct delivery *d = member->delivery;
     AUTO_TEXT struct text json = {0};
     text_init(&json, CLAIM_CONTENT_MAX);
-    if (!c->options.render(c->options.user, d, now_us, &err)) {
+    if (!c->options.render(c->options.user, d, c->now_us, &err)) {
         member_end(member, DELIVERY_DEAD, err.msg);
         return;
     }
@@ -127,18 +132,15 @@ static void render(struct claimer *c, struct member *member, int64_t now_us)
 
 static void prepare(struct claimer *c, const struct pg *pg, int row, struct member *member)
 {
-    int64_t now_us = member_row_now_us(pg, CALL_TAKE, row);
-    struct gate gate = gate_check(member->delivery, now_us);
+    struct gate gate = gate_check(member->delivery, c->now_us);
     enum rules rules = c->options.rules(c->options.user, member->delivery->policy);
     if (!gate.open) {
         member_end(member, gate.end, gate.reason);
     } else if (rules != RULES_READY) {
         member->fate = FATE_LATER;
         member->later_ms = rules == RULES_BROKEN ? CLAIM_BROKEN_WAIT_MS : CLAIM_CROWDED_WAIT_MS;
-    } else if (c->content_bytes > CLAIM_CONTENT_MAX) {
-        member->fate = FATE_LATER;
     } else if (!member_row_rendered(pg, CALL_TAKE, row)) {
-        render(c, member, now_us);
+        member->to_render = true;
     } else if (!member_read_content(pg, CALL_TAKE, row, member)) {
         member_end(member, DELIVERY_DEAD, "its stored content is gone");
     }
@@ -152,8 +154,6 @@ static void take_row(struct claimer *c, const struct pg *pg, int row)
     lanes_claimed(&c->lanes, lane_of(d->channel, d->priority), d->due_us);
     if (member->fate == FATE_WIRE)
         prepare(c, pg, row, member);
-    free(d->data);
-    d->data = NULL;
     if (member->fate == FATE_NONE)
         member_fini(member);
     else
@@ -167,12 +167,8 @@ static int missing_version(const struct claimer *c, const struct pg *pg)
     if (c->loads >= CLAIM_LOADS_MAX)
         return 0;
     for (int row = 0; row < pg_rows(pg, CALL_TAKE); row++) {
-        AUTO_MEMBER struct member member = {0};
-        member_read(pg, CALL_TAKE, row, &member);
-        int version = member.delivery->policy;
-        free(member.delivery->data);
-        member.delivery->data = NULL;
-        if (member.fate == FATE_WIRE && c->options.rules(c->options.user, version) == RULES_MISSING)
+        int version = member_row_policy(pg, CALL_TAKE, row);
+        if (version && c->options.rules(c->options.user, version) == RULES_MISSING)
             return version;
     }
     return 0;
@@ -184,28 +180,84 @@ static int by_key(const void *a, const void *b)
     return delivery_compare(x->delivery, y->delivery);
 }
 
-static enum work commit_members(struct claimer *c, struct pg *pg, struct err *err)
+static void render_part(struct claimer *c)
 {
-    int calls = 0;
-    c->id = key_random();
-    c->call_wire = c->call_ends = -1;
-    qsort(c->members, c->n, sizeof c->members[0], by_key);
-    if (members_add_content(pg, c->members, c->n))
-        calls++;
-    if (members_add_wire(pg, c->members, c->n)) {
-        c->call_wire = calls++;
-        const struct key ids[2] = {c->id, c->options.leases->worker};
+    size_t end = c->n - c->ready > CLAIM_PART ? c->ready + CLAIM_PART : c->n;
+    for (; c->ready < end; c->ready++) {
+        struct member *member = &c->members[c->ready];
+        if (member->to_render && c->content_bytes > CLAIM_CONTENT_MAX)
+            member->fate = FATE_LATER;
+        else if (member->to_render)
+            render(c, member);
+        member_drop_data(member);
+    }
+}
+
+// What was marked on the wire by the flight that landed; it counts with the COMMIT.
+static void confirm_part(struct claimer *c, const struct pg *pg)
+{
+    if (c->call_wire >= 0)
+        members_confirm(pg, c->call_wire, &c->members[c->part], c->part_end - c->part, FATE_WIRE);
+    c->part = c->part_end;
+}
+
+// The rest of the last flight, after `calls` others.
+static void add_end(struct claimer *c, struct pg *pg, int calls)
+{
+    const struct key ids[2] = {c->id, c->options.leases->worker};
+    if (c->any_wire) {
         members_add_claim(pg, c->members, c->n, ids, c->options.leases->lease_ms);
         calls++;
     }
     if (members_add_ends(pg, c->members, c->n))
-        c->call_ends = calls++;
+        c->call_ends = calls;
     members_add_later(pg, c->members, c->n);
     pg_add_commit(pg);
     c->phase = PHASE_COMMITTING;
     FAULT_STEP(claim_before_commit);
     c->granted_ms = clock_mono_ms();
-    return pg_launch(pg, err) ? WORK_FLYING : WORK_FAILED;
+}
+
+// What is rendered and not sent off yet; how many statements.
+static int add_part(struct claimer *c, struct pg *pg)
+{
+    int calls = 0;
+    struct member *first = &c->members[c->part];
+    c->part_end = c->ready;
+    size_t n = c->part_end - c->part;
+    c->call_wire = c->call_ends = -1;
+    if (members_add_content(pg, first, n))
+        calls++;
+    if (members_add_wire(pg, first, n))
+        c->call_wire = calls++;
+    c->any_wire = c->any_wire || c->call_wire >= 0;
+    return calls;
+}
+
+static enum work send_part(struct claimer *c, struct pg *pg, struct err *err)
+{
+    int calls = add_part(c, pg);
+    while (calls == 0 && c->ready < c->n) {
+        c->part = c->part_end;
+        render_part(c);
+        calls = add_part(c, pg);
+    }
+    if (c->ready == c->n)
+        add_end(c, pg, calls);
+    if (!pg_launch(pg, err))
+        return WORK_FAILED;
+    render_part(c); // the server works meanwhile
+    return WORK_FLYING;
+}
+
+// Members are marked in key order.
+static enum work mark_members(struct claimer *c, struct pg *pg, struct err *err)
+{
+    c->id = key_random();
+    c->phase = PHASE_MARKING;
+    qsort(c->members, c->n, sizeof c->members[0], by_key);
+    render_part(c);
+    return send_part(c, pg, err);
 }
 
 static enum work commit_nothing(struct claimer *c, struct pg *pg, struct err *err)
@@ -227,11 +279,12 @@ static enum work taken(struct claimer *c, struct pg *pg, struct err *err)
     c->loads = c->missing ? c->loads + 1 : 0;
     if (c->outdated || c->missing)
         return pg_rollback(pg) ? WORK_DONE : WORK_FAILED;
-    leases_clock_seen(c->options.leases, member_row_now_us(pg, CALL_TAKE, 0));
+    c->now_us = member_row_now_us(pg, CALL_TAKE, 0);
+    leases_clock_seen(c->options.leases, c->now_us);
     c->took = rows;
     for (int row = 0; row < rows && c->n < CLAIM_MAX; row++)
         take_row(c, pg, row);
-    return c->n > 0 ? commit_members(c, pg, err) : commit_nothing(c, pg, err);
+    return c->n > 0 ? mark_members(c, pg, err) : commit_nothing(c, pg, err);
 }
 
 // Hands the members of this fate that qualify over as a list, in their next step.
@@ -264,8 +317,7 @@ static void count_end(const struct member *member)
 
 static enum work committed(struct claimer *c, const struct pg *pg)
 {
-    if (c->call_wire >= 0)
-        members_confirm(pg, c->call_wire, c->members, c->n, FATE_WIRE);
+    confirm_part(c, pg);
     if (c->call_ends >= 0)
         members_confirm(pg, c->call_ends, c->members, c->n, FATE_END);
     for (size_t i = 0; i < c->n; i++)
@@ -288,6 +340,9 @@ static enum work next(void *self, struct pg *pg, struct err *err)
     switch (c->phase) {
     case PHASE_TAKING:
         return taken(c, pg, err);
+    case PHASE_MARKING:
+        confirm_part(c, pg);
+        return send_part(c, pg, err);
     case PHASE_COMMITTING:
         return committed(c, pg);
     case PHASE_EMPTY:

@@ -1,15 +1,17 @@
 // claim.h: takes due deliveries under a lease and marks them "on the wire", in one transaction.
 //
-// BEGIN; the active policy version; take due rows with what belongs to them; then in C the gates
-// and the rendering; content, states, ends and the claim row; COMMIT. Only what that COMMIT
-// confirmed is handed on to be sent. A COMMIT whose answer was lost is handed to `doubtful`: if the
-// claim exists, its members are given back as never sent.
+// BEGIN; the active policy version; take due rows with what belongs to them; then in C the gates;
+// then part by part: rendered, and content and states sent off while the next part is rendered;
+// with the last one ends and the claim row; COMMIT. Only what that COMMIT confirmed is handed on to
+// be sent. A COMMIT whose answer was lost is handed to `doubtful`: if the claim exists, its members
+// are given back as never sent.
 #pragma once
 #include "dispatcher/lease.h"
 #include "dispatcher/work.h"
 
 enum {
     CLAIM_MAX = 500,                      // rows of one claim
+    CLAIM_PART = 100,                     // of them are rendered, and marked, at a time
     CLAIM_CONTENT_MAX = 16 * 1024 * 1024, // bytes that one claim may render; the rest waits
     CLAIM_BROKEN_WAIT_MS = 30 * 1000,     // rows of a policy version that can't be loaded
     CLAIM_LOADS_MAX = 4,         // versions loaded before a claim goes on; fewer than are kept

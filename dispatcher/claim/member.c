@@ -28,8 +28,16 @@ enum column {
     COL_NOW,
 };
 
+void member_drop_data(struct member *member)
+{
+    free(member->delivery->data);
+    member->delivery->data = NULL;
+}
+
 void member_fini(struct member *member)
 {
+    if (member->delivery)
+        member_drop_data(member);
     delivery_free(member->delivery);
     free(member->content_json);
     *member = (struct member){0};
@@ -85,11 +93,16 @@ static void read_facts(const struct pg *pg, int call, int row, struct delivery *
     d->data = text_of(pg, call, row, COL_DATA);
 }
 
+// No state: the delivery is in another step by now, or has an end.
+static bool moved_on(const struct pg *pg, int call, int row)
+{
+    return pg_null(pg, call, row, COL_STATE) || pg_null(pg, call, row, COL_TYPE);
+}
+
 void member_read(const struct pg *pg, int call, int row, struct member *ret_member)
 {
     *ret_member = (struct member){.delivery = read_names(pg, call, row)};
-    // No state: the delivery is in another step by now, or has an end.
-    if (pg_null(pg, call, row, COL_STATE) || pg_null(pg, call, row, COL_TYPE))
+    if (moved_on(pg, call, row))
         return;
     ret_member->fate = FATE_WIRE;
     read_facts(pg, call, row, ret_member->delivery);
@@ -107,6 +120,11 @@ bool member_read_content(const struct pg *pg, int call, int row, struct member *
 int64_t member_row_now_us(const struct pg *pg, int call, int row)
 {
     return pg_big(pg, call, row, COL_NOW);
+}
+
+int member_row_policy(const struct pg *pg, int call, int row)
+{
+    return moved_on(pg, call, row) ? 0 : pg_int(pg, call, row, COL_POLICY);
 }
 
 bool member_row_rendered(const struct pg *pg, int call, int row)

@@ -86,6 +86,20 @@ def test_a_due_row_of_another_step_is_only_dropped(t):
     eq((sink.count(), rows.delivery(done)[1]), (1, 1))
 
 
+def test_a_claim_of_many_is_rendered_and_marked_part_by_part(t):
+    w, sink, rows = setup(t, dispatchers=0, host={"dispatcher": {"transfers": 400, "lease": "60s"}})
+    sent = [rows.add(("most", "least")[n % 2], f"m{n}@example.net") for n in range(230)]
+    late = [rows.add("least", f"late{n}@example.net", expires="-1 second") for n in range(110)]
+    w.dispatcher()
+    eventually(lambda: rows.left()[:2] == (0, 0), 30, "nothing is due or claimed")
+    eq({rows.state(nid) for nid in sent}, {2})
+    eq({rows.delivery(nid)[:2] for nid in late}, {(4, 0)})
+    eq(sink.by_rcpt(), {f"m{n}@example.net": 1 for n in range(230)})
+    eq(rows.cluster.query("SELECT count(*), count(DISTINCT claim_id), count(DISTINCT notification_id), sum(outcome) FROM pawl.attempts"),
+       [(230, 1, 230, 230)], "one claim, a record of each")
+    eq(rows.cluster.query("SELECT count(*), count(DISTINCT notification_id) FROM pawl.contents"), [(230, 230)], "stored once each")
+
+
 def test_low_lanes_move_while_high_ones_are_full(t):
     w, sink, rows = setup(t, host={"dispatcher": {"transfers": 2, "poll": "20ms", "lease": "2s"}}, dispatchers=0)
     for i in range(120):
