@@ -27,6 +27,7 @@ struct recorder {
     struct entry batch[RECORD_BATCH_MAX];
     size_t n;
     bool applying; // the second flight is under way
+    uint64_t random;
 };
 
 struct recorder *recorder_new(const struct recorder_options *options)
@@ -35,6 +36,7 @@ struct recorder *recorder_new(const struct recorder_options *options)
     r->options = *options;
     r->tail = &r->head;
     r->batch_max = RECORD_BATCH_MAX;
+    (void)RAND_bytes((unsigned char *)&r->random, sizeof r->random);
     return r;
 }
 
@@ -140,11 +142,13 @@ static void count_stale(const struct entry *entry)
             L_STR("outcome", attempt_outcome_name(entry->delivery->result.outcome)));
 }
 
-static uint32_t random_32(void)
+// Spreads retries, nothing more: splitmix64, from a random start.
+static uint32_t random_32(struct recorder *r)
 {
-    uint32_t number = 0;
-    (void)RAND_bytes((unsigned char *)&number, sizeof number);
-    return number;
+    uint64_t z = r->random += 0x9e3779b97f4a7c15U;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
+    return (uint32_t)(z >> 32);
 }
 
 static void judge(struct recorder *r, struct entry *entry)
@@ -152,7 +156,7 @@ static void judge(struct recorder *r, struct entry *entry)
     const struct recorder_options *o = &r->options;
     const struct delivery *delivery = entry->delivery;
     const struct message *message = o->message(o->user, delivery->policy, delivery->type);
-    entry->decision = decide(delivery, message, leases_now_us(o->leases), random_32());
+    entry->decision = decide(delivery, message, leases_now_us(o->leases), random_32(r));
 }
 
 // Stale results are dropped here, at the fence; the rest moves up.

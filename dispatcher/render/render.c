@@ -87,11 +87,16 @@ static void choose_locale(struct job *job)
         return;
     char candidate[LOCALE_ROOM];
     snprintf(candidate, sizeof candidate, "%s", wanted);
-    if (!has_locale(job, candidate))
+    bool found = has_locale(job, candidate);
+    if (!found) {
         spell(candidate);
-    for (char *last; !has_locale(job, candidate) && (last = strrchr(candidate, '-'));)
+        found = has_locale(job, candidate);
+    }
+    for (char *last; !found && (last = strrchr(candidate, '-'));) {
         *last = '\0';
-    if (has_locale(job, candidate))
+        found = has_locale(job, candidate);
+    }
+    if (found)
         snprintf(job->locale, sizeof job->locale, "%s", candidate);
 }
 
