@@ -54,11 +54,11 @@ static const struct member {
 } members[] = {
         {"from", offsetof(struct content, from), true},
         {"to", offsetof(struct content, to), true},
-        {"subject", offsetof(struct content, subject), true},
+        {"subject", offsetof(struct content, subject), false},
         {"text", offsetof(struct content, text), false},
         {"html", offsetof(struct content, html), false},
-        {"message_id", offsetof(struct content, message_id), true},
-        {"date", offsetof(struct content, date), true},
+        {"message_id", offsetof(struct content, message_id), false},
+        {"date", offsetof(struct content, date), false},
         {"collapse", offsetof(struct content, collapse), false},
 };
 
@@ -142,6 +142,12 @@ bool content_from_json(struct slice json, struct content *ret_content, struct er
             content_fini(&content);
             return false;
         }
+    }
+    // A text message has none of these, a mail all.
+    bool mail = content.subject || content.message_id || content.date || content.html;
+    if (mail && !(content.subject && content.message_id && content.date)) {
+        content_fini(&content);
+        return err_set(err, ERR_INPUT, "stored content is of a mail and has not all of its heads");
     }
     *ret_content = content;
     return true;

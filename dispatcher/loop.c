@@ -44,7 +44,7 @@ static bool render(void *user, struct delivery *delivery, int64_t now_us, struct
         return err_set(err, ERR_INPUT, "policy version %d is not loaded", delivery->policy);
     struct render_context context = *kept;
     context.now_us = now_us;
-    return render_mail(&context, delivery, err);
+    return render_content(&context, delivery, err);
 }
 
 static void granted(void *user, struct delivery *list)

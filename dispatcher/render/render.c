@@ -37,9 +37,12 @@ static const struct template *find_part(const struct job *job, const char *local
     return templates_find(job->context->templates, path);
 }
 
-// All parts of a mail are of one locale, so that only one with subject and body will do.
+// All parts are of one locale, so that only one with all that the channel needs will do: a text
+// message its text, a mail a subject and a body.
 static bool has_locale(const struct job *job, const char *locale)
 {
+    if (job->channel->kind == CHANNEL_SMS)
+        return find_part(job, locale, "text");
     return find_part(job, locale, "subject") &&
            (find_part(job, locale, "text") || find_part(job, locale, "html"));
 }
@@ -77,7 +80,7 @@ static void spell(char *locale)
     }
 }
 
-// de-AT, de, and where neither has all that a mail needs, the policy's.
+// de-AT, de, and where neither has all that is needed, the policy's.
 static void choose_locale(struct job *job)
 {
     const char *wanted =
@@ -114,14 +117,17 @@ static const struct template *find_partial(void *ctx, struct slice name)
 // --- Parts
 
 static const struct part {
+    enum channel_kind channel;
     const char *name;
     enum template_part escaping;
     size_t max;
     size_t offset; // in struct content
 } parts[] = {
-        {"subject", TEMPLATE_HEADER, RENDER_SUBJECT_MAX, offsetof(struct content, subject)},
-        {"text", TEMPLATE_TEXT, RENDER_BODY_MAX, offsetof(struct content, text)},
-        {"html", TEMPLATE_HTML, RENDER_BODY_MAX, offsetof(struct content, html)},
+        {CHANNEL_EMAIL, "subject", TEMPLATE_HEADER, RENDER_SUBJECT_MAX,
+                offsetof(struct content, subject)},
+        {CHANNEL_EMAIL, "text", TEMPLATE_TEXT, RENDER_BODY_MAX, offsetof(struct content, text)},
+        {CHANNEL_EMAIL, "html", TEMPLATE_HTML, RENDER_BODY_MAX, offsetof(struct content, html)},
+        {CHANNEL_SMS, "text", TEMPLATE_TEXT, RENDER_SMS_MAX, offsetof(struct content, text)},
 };
 
 static bool expand_part(
@@ -140,11 +146,26 @@ static bool expand_part(
     return true;
 }
 
+// The line end at the end of a template's file is no part of a text message: it would be billed.
+// How many parts it is, the driver counts (dispatcher/send/segments.h).
+static bool trim_sms(struct content *content, struct err *err)
+{
+    size_t len = strlen(content->text);
+    while (len && strchr("\r\n", content->text[len - 1]))
+        content->text[--len] = '\0';
+    return len > 0 || err_set(err, ERR_INPUT, "the text message is empty");
+}
+
 static bool expand_parts(struct job *job, struct content *content, struct err *err)
 {
     for (size_t i = 0; i < ARRAY_LEN(parts); i++)
-        if (!expand_part(job, &parts[i], content, err))
+        if (parts[i].channel == job->channel->kind && !expand_part(job, &parts[i], content, err))
             return false;
+    if (job->channel->kind == CHANNEL_SMS && !content->text)
+        return err_set(err, ERR_INPUT, "no template '%s/sms.%s.text.mustache'", job->message->name,
+                job->locale);
+    if (job->channel->kind == CHANNEL_SMS)
+        return trim_sms(content, err);
     if (!content->subject)
         return err_set(err, ERR_INPUT, "no template '%s/%s.%s.subject.mustache'",
                 job->message->name, channel_name(job->channel->kind), job->locale);
@@ -154,7 +175,7 @@ static bool expand_parts(struct job *job, struct content *content, struct err *e
     return true;
 }
 
-static void fill_envelope(const struct job *job, struct content *content)
+static void fill_mail_headers(const struct job *job, struct content *content)
 {
     const struct delivery *d = job->delivery;
     struct key key =
@@ -167,10 +188,17 @@ static void fill_envelope(const struct job *job, struct content *content)
     text_str(&id, hex);
     text_char(&id, '@');
     text_add(&id, domain);
-    content->from = xstrdup(job->channel->from);
-    content->to = xstrdup(d->address);
     content->message_id = text_steal(&id);
     content->date = xstrdup(clock_rfc5322(job->context->now_us / 1000000, date));
+}
+
+static void fill_envelope(const struct job *job, struct content *content)
+{
+    const struct delivery *d = job->delivery;
+    content->from = xstrdup(job->channel->from);
+    content->to = xstrdup(d->address);
+    if (job->channel->kind == CHANNEL_EMAIL)
+        fill_mail_headers(job, content);
 }
 
 static bool find_rules(struct job *job, struct err *err)
@@ -181,11 +209,12 @@ static bool find_rules(struct job *job, struct err *err)
     if (!job->message)
         return err_set(err, ERR_INPUT, "policy version %d has no message type %d", policy->version,
                 d->type);
-    if (d->channel != CHANNEL_EMAIL || !policy->channels[d->channel].from)
+    bool known = d->channel == CHANNEL_EMAIL || d->channel == CHANNEL_SMS;
+    if (!known || !policy->channels[d->channel].from)
         return err_set(err, ERR_INPUT, "policy version %d sends nothing by channel %s",
                 policy->version, channel_name(d->channel));
     job->channel = &policy->channels[d->channel];
-    if (render_domain(job->channel->from).len == 0)
+    if (d->channel == CHANNEL_EMAIL && render_domain(job->channel->from).len == 0)
         return err_set(err, ERR_INPUT, "the sender '%s' has no domain", job->channel->from);
     return true;
 }
@@ -195,7 +224,8 @@ static void auto_decref_(json_t **json)
     json_decref(*json);
 }
 
-bool render_mail(const struct render_context *context, struct delivery *delivery, struct err *err)
+bool render_content(
+        const struct render_context *context, struct delivery *delivery, struct err *err)
 {
     struct job job = {.context = context, .delivery = delivery};
     if (!find_rules(&job, err))

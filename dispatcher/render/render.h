@@ -1,17 +1,19 @@
 // render.h: a notification's values and its version's templates -> the content that is stored and
 // sent.
 //
-// Templates are `<type>/<channel>.<locale>.<part>.mustache`, parts subject, text, html; a partial
-// {{>name}} or parent {{<name}} is `<type>/name.mustache`, else in `layouts/`, else in `partials/`.
-// Values are the notification's frozen JSON: {"order":{..},"event":{..},"contact":{..},
-// "data":{..}}. All parts are of one locale: the contact's (`de-AT`), its language (`de`), or the
-// policy's, the first that has a subject and a text or html.
+// Templates are `<type>/<channel>.<locale>.<part>.mustache`, parts subject, text, html of a mail
+// and text of a text message; a partial {{>name}} or parent {{<name}} is `<type>/name.mustache`,
+// else in `layouts/`, else in `partials/`. Values are the notification's frozen JSON:
+// {"order":{..},"event":{..},"contact":{..}, "data":{..}}. All parts are of one locale: the
+// contact's (`de-AT`), its language (`de`), or the policy's, the first that has a subject and a
+// text or html.
 #pragma once
 #include "dispatcher/delivery.h"
 
 enum {
     RENDER_SUBJECT_MAX = 900, // bytes; RFC 5322 lines end at 998
     RENDER_BODY_MAX = 512 * 1024,
+    RENDER_SMS_MAX = 16 * 1024, // the limit that counts is in parts
 };
 
 // The templates of one policy version, parsed. Read-only once made.
@@ -29,7 +31,7 @@ struct render_context {
 
 // Fills delivery->content. False + err (ERR_INPUT): a missing template or value, no channel or
 // message of that name, a header with a line end; nothing is filled then.
-MUST_CHECK bool render_mail(
+MUST_CHECK bool render_content(
         const struct render_context *context, struct delivery *delivery, struct err *err);
 
 // The domain of "Name <a@domain>" or "a@domain"; empty when there is none.

@@ -3,6 +3,7 @@
 #include "dispatcher/send/postmark.h"
 #include "dispatcher/send/resend.h"
 #include "dispatcher/send/sendgrid.h"
+#include "dispatcher/send/sms.h"
 
 #define MIB ((size_t)1 << 20)
 #define HOURS INT64_C(3600)
@@ -35,6 +36,28 @@ static const struct driver_row drivers[] = {
                 .classify = sendgrid_classify,
                 .body_max = 30 * MIB,
                 .rate_headers = "x-ratelimit-limit x-ratelimit-remaining x-ratelimit-reset",
+        },
+        {
+                .name = "twilio",
+                .channel = CHANNEL_SMS,
+                .build = twilio_build,
+                .classify = twilio_classify,
+        },
+        {
+                .name = "sinch",
+                .channel = CHANNEL_SMS,
+                .build = sinch_build,
+                .classify = sinch_classify,
+                .lookup = LOOKUP_SEARCH,
+        },
+        {
+                .name = "telnyx",
+                .channel = CHANNEL_SMS,
+                .build = telnyx_build,
+                .classify = telnyx_classify,
+                .key = true,
+                .key_window_s = 24 * HOURS,
+                .lookup = LOOKUP_REPEAT,
         },
 };
 

@@ -28,7 +28,7 @@ struct driver_row {
     const char *rate_headers; // what tells how much may be sent, or NULL
 };
 
-// NULL when there is none of that name that runs.
+// NULL when the transport can't send by it. Whether a policy may use it, common/config says.
 const struct driver_row *driver_find(enum channel_kind channel, const char *name);
-// The i-th that runs, NULL past the last.
+// The i-th, NULL past the last.
 const struct driver_row *driver_at(size_t i);

@@ -48,10 +48,16 @@ static void print_result(struct delivery *delivery, bool started)
     delivery_free(delivery);
 }
 
+static enum channel_kind channel_of(const json_t *line)
+{
+    const char *name = member(line, "channel");
+    return name ? channel_by_name(name) : CHANNEL_EMAIL;
+}
+
 static struct delivery *make_delivery(const json_t *line)
 {
     struct delivery *delivery = xcalloc(1, sizeof *delivery);
-    delivery->channel = CHANNEL_EMAIL;
+    delivery->channel = channel_of(line);
     delivery->once = copy(line, "id");
     struct slice parts[] = {slice_of(delivery->once)};
     delivery->notification = key_derive(parts, 1);
@@ -107,8 +113,9 @@ static void send_one(struct rig *rig, const json_t *line)
             .plain = json_is_true(json_object_get(line, "plain")),
             .starttls = json_is_true(json_object_get(line, "starttls")),
             .ca = copy(line, "ca"),
+            .account = copy(line, "account"),
     };
-    struct channel channel = {.kind = CHANNEL_EMAIL};
+    struct channel channel = {.kind = channel_of(line)};
     struct delivery *delivery = make_delivery(line);
     struct err err;
     if (transport_start(rig->transport, &channel, &provider, delivery, &err))
@@ -118,6 +125,7 @@ static void send_one(struct rig *rig, const json_t *line)
     free(provider.url);
     free(provider.user);
     free(provider.ca);
+    free(provider.account);
 }
 
 static void run(struct rig *rig, int64_t ms)

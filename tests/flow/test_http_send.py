@@ -252,6 +252,20 @@ def test_each_mail_driver_is_taken_by_its_own_reply(t):
         eq(result["provider_id"], {"resend": "re_1", "postmark": "pm-1", "sendgrid": "sg-1"}[driver])
 
 
+def test_each_sms_driver_is_taken_by_its_own_reply_and_a_drop_is_unknown(t):
+    rows = {"twilio": (201, b'{"sid":"SM1","status":"queued"}', "SM1"), "sinch": (201, b'{"id":"si-1"}', "si-1"),
+            "telnyx": (200, b'{"data":{"id":"te-1"}}', "te-1")}
+    for driver, (status, body, wanted) in rows.items():
+        p = peer(t, lambda c, r, status=status, body=body: c.say(status, body) if r["n"] == 0 else c.cut())
+        sms = {"driver": driver, "channel": "sms", "account": "A1", "from": "+15005550006", "to": "+4915112345678"}
+        results, _ = drive([api(p.url, **sms), RUN, api(p.url, **sms), RUN, api(p.url, **{**sms, "to": "0151"}), RUN], transfers=1)
+        taken, cut, bad = results.values()
+        eq((taken["outcome"], taken["provider_id"]), ("accepted", wanted), f"{driver}: {taken}")
+        eq(verdict(cut), UNKNOWN, driver)
+        eq((bad["outcome"], bad["level"], bad["started"]), ("refused", "address", False), driver)
+        eq(len(p.requests), 2, driver)
+
+
 def test_a_probe_sends_nothing(t):
     p = peer(t, lambda c, _: c.say(404, b""))
     eq(one(p.url, probe=True)["outcome"], "accepted")

@@ -78,6 +78,8 @@ static void refuses_stored_content_it_can_not_read_whole(void **state)
             "[]",
             "{",
             "{\"from\":\"a\",\"to\":\"b\",\"subject\":\"c\",\"message_id\":\"d\"}",
+            "{\"from\":\"a\",\"to\":\"b\",\"message_id\":\"c\",\"date\":\"d\"}",
+            "{\"from\":\"a\",\"to\":\"b\",\"html\":\"c\"}",
             "{\"from\":\"a\",\"to\":7,\"subject\":\"c\",\"message_id\":\"d\",\"date\":\"e\"}",
             "{\"from\":\"a\",\"to\":\"b\\u0000c\",\"subject\":\"c\",\"message_id\":\"d\",\"date\":"
             "\"e\"}",

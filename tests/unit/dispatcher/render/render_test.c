@@ -40,6 +40,9 @@ static struct policy_text texts[] = {
         TEXT("bare/email.en.subject.mustache", "only a subject"),
         TEXT("header/email.en.subject.mustache", "{{data.note}}"),
         TEXT("header/email.en.text.mustache", "text"),
+        TEXT("shipped/sms.en.text.mustache", "{{order.id}}: {{data.note}}\n"),
+        TEXT("shipped/sms.de.text.mustache", "{{order.id}} unterwegs"),
+        TEXT("header/sms.en.text.mustache", "\r\n\n"),
 };
 
 static struct message messages[] = {
@@ -57,8 +60,9 @@ static struct policy policy = {.version = 7,
         .n_templates = ARRAY_LEN(texts),
         .messages = messages,
         .n_messages = ARRAY_LEN(messages),
-        .channels[CHANNEL_EMAIL] = {
-                .kind = CHANNEL_EMAIL, .from = (char *)(uintptr_t) "Shop <notify@example.net>"}};
+        .channels[CHANNEL_EMAIL] = {.kind = CHANNEL_EMAIL,
+                .from = (char *)(uintptr_t) "Shop <notify@example.net>"},
+        .channels[CHANNEL_SMS] = {.kind = CHANNEL_SMS, .from = (char *)(uintptr_t) "+15005550006"}};
 
 static struct templates *parsed;
 
@@ -72,7 +76,18 @@ static bool render_of(int type, const char *data, struct delivery *delivery, str
             .notification = {{1, 2, 3}}};
     struct render_context context = {
             .policy = &policy, .templates = parsed, .now_us = 1795910400LL * 1000000};
-    return render_mail(&context, delivery, err);
+    return render_content(&context, delivery, err);
+}
+
+static bool sms_of(int type, const char *data, struct delivery *delivery, struct err *err)
+{
+    *delivery = (struct delivery){.channel = CHANNEL_SMS,
+            .type = type,
+            .target = (char *)(uintptr_t) "",
+            .address = (char *)(uintptr_t) "+4915112345678",
+            .data = (char *)(uintptr_t)data};
+    struct render_context context = {.policy = &policy, .templates = parsed};
+    return render_content(&context, delivery, err);
 }
 
 #define VALUES(contact, note)                                                                      \
@@ -92,6 +107,42 @@ static void fills_every_part_with_its_own_escaping(void **state)
     assert_string_equal(d.content.to, "ann@example.net");
     assert_string_equal(d.content.date, "Sun, 29 Nov 2026 00:00:00 +0000");
     content_fini(&d.content);
+}
+
+static void a_text_message_is_its_text_alone(void **state)
+{
+    (void)state;
+    struct delivery d;
+    struct err err = {0};
+    assert_true(sms_of(1, VALUES("", "<b>&"), &d, &err));
+    assert_string_equal(d.content.text, "1001: <b>&");
+    assert_string_equal(d.content.from, "+15005550006");
+    assert_string_equal(d.content.to, "+4915112345678");
+    assert_null(d.content.subject);
+    assert_null(d.content.html);
+    assert_null(d.content.message_id);
+    AUTO_TEXT struct text json = {.max = 1000};
+    struct content back = {0};
+    assert_true(content_to_json(&d.content, &json));
+    assert_true(content_from_json(text_slice(&json), &back, &err));
+    assert_string_equal(back.text, d.content.text);
+    assert_null(back.subject);
+    content_fini(&back);
+    content_fini(&d.content);
+    assert_true(sms_of(1, VALUES(",\"locale\":\"de-AT\"", "x"), &d, &err));
+    assert_string_equal(d.content.text, "1001 unterwegs");
+    content_fini(&d.content);
+}
+
+static void an_empty_text_message_or_none_is_refused(void **state)
+{
+    (void)state;
+    struct delivery d;
+    struct err err = {0};
+    assert_false(sms_of(3, VALUES("", "x"), &d, &err));
+    assert_string_equal(err.msg, "the text message is empty");
+    assert_false(sms_of(2, VALUES("", "x"), &d, &err));
+    assert_string_equal(err.msg, "no template 'bare/sms.en.text.mustache'");
 }
 
 static void the_message_id_is_derived_from_the_delivery_and_never_changes(void **state)
@@ -224,6 +275,8 @@ int main(void)
         return 1;
     const struct CMUnitTest tests[] = {
             cmocka_unit_test(fills_every_part_with_its_own_escaping),
+            cmocka_unit_test(a_text_message_is_its_text_alone),
+            cmocka_unit_test(an_empty_text_message_or_none_is_refused),
             cmocka_unit_test(the_message_id_is_derived_from_the_delivery_and_never_changes),
             cmocka_unit_test(texts_share_layouts_each_with_its_escaping),
             cmocka_unit_test(all_parts_are_of_one_locale),
