@@ -51,12 +51,13 @@ class Side:
         missing = n - self.due()
         if missing > 0:
             self.add(missing)
+            self.settle(missing, first=self.made == 0)
             self.made += missing
-        self.settle(missing)
 
-    def settle(self, added):
-        """After a bulk load: what autovacuum would have done by the time such a backlog is there."""
-        if added > 100000:
+    def settle(self, added, first=False):
+        """After a bulk load: what autovacuum would have done by the time such a backlog is there. (Without statistics
+        graphile-worker sorts all its jobs for each fetch.)"""
+        if first or added > 100000:
             self.db.query("VACUUM (ANALYZE)")
             self.db.query("CHECKPOINT")
 
