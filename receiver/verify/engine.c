@@ -1,5 +1,6 @@
 #include "common/json/scan.h"
 #include "receiver/verify/claim.h"
+#include "receiver/verify/handshake.h"
 #include "receiver/verify/key.h"
 #include "receiver/verify/mac.h"
 
@@ -157,6 +158,18 @@ static void note_once(const struct scheme *row, const struct claim *claim,
     EVP_MD_CTX_free(ctx);
 }
 
+// However it is spelt.
+static bool anybody_could_sign(const struct scheme *row, const struct source *source,
+        const struct claim *claim, const struct verify_request *request)
+{
+    bool could = false;
+    for (size_t i = 0; i == 0 || i < claim->n_variants; i++) {
+        struct signed_bytes made = claim_bytes(row, claim, request, i);
+        could |= handshake_signs(source, made.pieces, made.n);
+    }
+    return could;
+}
+
 static struct verify_result judge(const struct scheme *row, const struct source *source,
         const struct verify_request *request, struct slice doc)
 {
@@ -165,7 +178,7 @@ static struct verify_result judge(const struct scheme *row, const struct source 
     if (reason != VERIFY_OK)
         return refused(reason);
     int match = matching_secret(row, source, &claim, request);
-    if (match < 0)
+    if (match < 0 || anybody_could_sign(row, source, &claim, request))
         return refused(VERIFY_NO_MATCH);
     if (claim.body_hash_wrong)
         return refused(VERIFY_BODY_HASH);

@@ -16,6 +16,10 @@ enum scheme_handshake handshake_of(const struct source *source);
 void handshake_answer(const struct source *source, const struct verify_request *request,
         struct greeting *ret_greeting);
 
+// What is signed could be the question of a handshake, which this source signs for whoever asks: it
+// then proves nothing.
+bool handshake_signs(const struct source *source, const struct slice pieces[], size_t n_pieces);
+
 // For people: "GET crc_token: answered with its HMAC"; NULL for HANDSHAKE_NONE.
 const char *handshake_words(enum scheme_handshake handshake);
 // The policy must say `handshake: { token: .. }` for it.

@@ -73,6 +73,53 @@ void answer_meta(const struct asked *asked)
         greet_echo(asked->greeting, challenge);
 }
 
+// What is signed of X's question looks as an event's signature does, so a token must not look as an
+// event: no brace, no quote, no blank.
+static bool is_x_token(unsigned char c)
+{
+    return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') ||
+           (c && strchr("+/=-_.~", c));
+}
+
+static bool is_hex_digit(unsigned char c)
+{
+    return c && strchr("0123456789abcdef", c);
+}
+
+// Bytes over all pieces, when each is of the kind; 0 = one is not.
+static size_t length_of(
+        const struct slice pieces[], size_t n_pieces, bool (*is_of_kind)(unsigned char))
+{
+    size_t len = 0;
+    for (size_t i = 0; i < n_pieces; i++) {
+        for (size_t j = 0; j < pieces[i].len; j++, len++) {
+            if (!is_of_kind(pieces[i].ptr[j]))
+                return 0;
+        }
+    }
+    return len;
+}
+
+static bool is_x_challenge(const struct slice pieces[], size_t n_pieces)
+{
+    size_t len = length_of(pieces, n_pieces, is_x_token);
+    return len >= 1 && len <= GREETING_ECHO_MAX;
+}
+
+static bool is_braintree_challenge(const struct slice pieces[], size_t n_pieces)
+{
+    size_t len = length_of(pieces, n_pieces, is_hex_digit);
+    return len >= CHALLENGE_HEX_MIN && len <= CHALLENGE_HEX_MAX;
+}
+
+bool handshake_signs(const struct source *source, const struct slice pieces[], size_t n_pieces)
+{
+    enum scheme_handshake handshake = handshake_of(source);
+    if (handshake == HANDSHAKE_X)
+        return is_x_challenge(pieces, n_pieces);
+    return handshake == HANDSHAKE_BRAINTREE && is_braintree_challenge(pieces, n_pieces);
+}
+
 // https://developer.x.com/en/docs/x-api/enterprise/account-activity-api/guides/securing-webhooks
 void answer_x(const struct asked *asked)
 {
@@ -85,7 +132,7 @@ void answer_x(const struct asked *asked)
     if (!secret)
         return;
     text_str(&greeting->body, "{\"response_token\":\"sha256=");
-    if (!greet_echo_ok(token, GREETING_ECHO_MAX) ||
+    if (!is_x_challenge(&token, 1) ||
             !greet_add_mac(greeting, ENCODING_BASE64, secret->value, token, HMAC_SHA256) ||
             !text_str(&greeting->body, "\"}\n"))
         greet_malformed(greeting);
@@ -113,15 +160,6 @@ void answer_ms_graph(const struct asked *asked)
         greet_echo(asked->greeting, token);
 }
 
-static bool is_hex(struct slice text)
-{
-    for (size_t i = 0; i < text.len; i++) {
-        if (!memchr("0123456789abcdef", text.ptr[i], 16))
-            return false;
-    }
-    return text.len >= CHALLENGE_HEX_MIN && text.len <= CHALLENGE_HEX_MAX;
-}
-
 // braintree-node lib/braintree/webhook_notification_gateway.js: the public key, which is the
 // policy's token, and the HMAC-SHA1 whose key is the SHA-1 of the private one.
 void answer_braintree(const struct asked *asked)
@@ -138,7 +176,7 @@ void answer_braintree(const struct asked *asked)
         return;
     unsigned char key[EVP_MAX_MD_SIZE];
     unsigned len = 0;
-    if (!is_hex(challenge) || !greet_echo_ok(public_key, GREETING_VALUE_MAX) ||
+    if (!is_braintree_challenge(&challenge, 1) || !greet_echo_ok(public_key, GREETING_VALUE_MAX) ||
             EVP_Digest(secret->value.ptr, secret->value.len, key, &len, EVP_sha1(), NULL) != 1 ||
             !text_add(&greeting->body, public_key) || !text_char(&greeting->body, '|') ||
             !greet_add_mac(

@@ -68,6 +68,8 @@ static void answers_each_question_that_needs_no_signature(void **state)
                     "{\"response_token\":\"sha256=k5tB9sOIJH+JEJ50zY2+LWPzmAxIlTrI7vYedY+iZrk=\"}"
                     "\n"},
             {"x, empty", "x", "GET", "/hooks/x?crc_token=", NULL, NULL, GREETING_MALFORMED, ""},
+            {"x, an event to be signed", "x", "GET", "/hooks/x?crc_token=%7B%22a%22%3A1%7D", NULL,
+                    NULL, GREETING_MALFORMED, ""},
             {"dropbox", "dropbox", "GET", "/hooks/d?challenge=abc", NULL, NULL, GREETING_ANSWERED,
                     "abc"},
             {"dropbox, a script stays text", "dropbox", "GET",
@@ -220,6 +222,43 @@ static void answers_what_is_signed_and_nothing_else(void **state)
     }
 }
 
+// Whoever asks has a handshake's question signed, and an event is signed in the same way.
+static void takes_no_event_that_a_handshake_would_sign(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *scheme, *target, *body, *header;
+        enum verify_reason want; // of the event
+    } cases[] = {
+            {"x, a token", "x", "/x?crc_token=1", "1", "X-Twitter-Webhooks-Signature",
+                    VERIFY_NO_MATCH},
+            {"x, a word of JSON", "x", "/x?crc_token=null", "null", "X-Twitter-Webhooks-Signature",
+                    VERIFY_NO_MATCH},
+            {"braintree", "braintree", "/b?bt_challenge=" CHALLENGE,
+                    "bt_payload=" CHALLENGE "&bt_signature=tok-en%7C", NULL, VERIFY_NO_MATCH},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct secret secret;
+        struct source source = source_with(&secret, NULL);
+        AUTO_FREE char *scheme = xstrdup(cases[i].scheme);
+        source.scheme = scheme;
+        struct verify_request asking = request_of("GET", cases[i].target, "");
+        AUTO_GREETING struct greeting greeting = {.kind = GREETING_NONE};
+        handshake_answer(&source, &asking, &greeting);
+        assert_row(greeting.kind == GREETING_ANSWERED, cases[i].name);
+        char answer[256], body[256];
+        snprintf(answer, sizeof answer, "%s", text_cstr(&greeting.body));
+        char *start = strstr(answer, cases[i].header ? "sha256=" : "|");
+        start[strcspn(start, "\"")] = '\0';
+        snprintf(body, sizeof body, "%s%s", cases[i].body, cases[i].header ? "" : start + 1);
+        struct verify_request event = request_of("POST", "/", body);
+        struct verify_header header = {slice_of(cases[i].header), slice_of(start)};
+        event.headers = &header;
+        event.n_headers = cases[i].header ? 1 : 0;
+        assert_row(verify_request(&source, &event).reason == cases[i].want, cases[i].name);
+    }
+}
+
 static void see_words(void *ctx, const char *section, const struct schema_key *key)
 {
     if (strcmp(section, "sources.*.handshake") != 0 || strcmp(key->name, "answer") != 0)
@@ -248,6 +287,7 @@ int main(void)
             cmocka_unit_test(echoes_no_more_than_its_bound),
             cmocka_unit_test(says_that_the_token_is_missing),
             cmocka_unit_test(answers_what_is_signed_and_nothing_else),
+            cmocka_unit_test(takes_no_event_that_a_handshake_would_sign),
             cmocka_unit_test(knows_every_word_of_the_policy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
