@@ -13,6 +13,7 @@ struct batch {
     int left;           // members without a record; the claim row goes with the last one
     bool lost;          // taken over: nothing more of it starts, its records are refused
     bool uncertain;     // a COMMIT that held it was not confirmed: "no row" is no takeover then
+    bool unproven;      // its claim's COMMIT was not confirmed, nor its row seen since
     bool releasing;     // its last record is under way: "no row" is our own doing then
     struct batch *next;
 };

@@ -361,7 +361,8 @@ static void fail(void *self, struct pg *pg)
     forget(c);
     if (!list)
         return;
-    leases_add(c->options.leases, c->id, n, c->granted_ms)->uncertain = true;
+    struct batch *batch = leases_add(c->options.leases, c->id, n, c->granted_ms);
+    batch->uncertain = batch->unproven = true;
     c->options.doubtful(c->options.user, list);
 }
 

@@ -26,7 +26,8 @@ struct recorder {
     size_t batch_max; // 1 after the database refused a batch's data, so that the bad one shows
     struct entry batch[RECORD_BATCH_MAX];
     size_t n;
-    bool applying; // the second flight is under way
+    bool applying;  // the second flight is under way
+    int call_fence; // of the first flight
     uint64_t random;
 };
 
@@ -103,25 +104,44 @@ static bool first_of_batch(const struct recorder *r, size_t i)
     return true;
 }
 
+static void add_batches(struct recorder *r, struct pg *pg, int stmt, bool only_unproven)
+{
+    pg_add(pg, stmt);
+    pg_p_uuids(pg);
+    for (size_t i = 0; i < r->n; i++)
+        if (first_of_batch(r, i) && (r->batch[i].batch->unproven || !only_unproven))
+            pg_e_uuid(pg, r->batch[i].batch->id);
+    pg_p_uuid(pg, r->options.leases->worker);
+}
+
+static bool any_unproven(const struct recorder *r)
+{
+    for (size_t i = 0; i < r->n; i++)
+        if (r->batch[i].batch->unproven)
+            return true;
+    return false;
+}
+
 static enum work start(void *self, struct pg *pg, struct err *err)
 {
     struct recorder *r = self;
     gather(r);
     FAULT_STEP(record_before_lock);
     pg_add_begin(pg);
-    pg_add(pg, SQL_FENCE);
-    pg_p_uuids(pg);
-    for (size_t i = 0; i < r->n; i++)
-        if (first_of_batch(r, i))
-            pg_e_uuid(pg, r->batch[i].batch->id);
-    pg_p_uuid(pg, r->options.leases->worker);
+    r->call_fence = 1;
+    // The claim was sent over another connection: its transaction may still be under way there.
+    if (any_unproven(r)) {
+        add_batches(r, pg, SQL_FENCE_PUT, true);
+        r->call_fence++;
+    }
+    add_batches(r, pg, SQL_FENCE, false);
     return pg_launch(pg, err) ? WORK_FLYING : WORK_FAILED;
 }
 
-static bool fence_holds(const struct pg *pg, const struct batch *batch)
+static bool fence_holds(const struct recorder *r, const struct pg *pg, const struct batch *batch)
 {
-    for (int row = 0; row < pg_rows(pg, 1); row++) {
-        struct key id = pg_uuid(pg, 1, row, 0);
+    for (int row = 0; row < pg_rows(pg, r->call_fence); row++) {
+        struct key id = pg_uuid(pg, r->call_fence, row, 0);
         if (memcmp(&id, &batch->id, sizeof id) == 0)
             return true;
     }
@@ -165,7 +185,8 @@ static void sift(struct recorder *r, const struct pg *pg)
     size_t kept = 0;
     for (size_t i = 0; i < r->n; i++) {
         struct entry *entry = &r->batch[i];
-        if (fence_holds(pg, entry->batch)) {
+        if (fence_holds(r, pg, entry->batch)) {
+            entry->batch->unproven = false;
             judge(r, entry);
             r->batch[kept++] = *entry;
             continue;

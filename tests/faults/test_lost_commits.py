@@ -3,12 +3,12 @@ import os
 import sys
 
 from harness import *
-from kit.pg_proxy import PgProxy
+from kit.pg_proxy import LATER, PgProxy
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 # pylint: disable=wrong-import-position
-from rig import (POLICY, T_BACK, Acknowledged, all_done, both_at_once, events, everything_holds,  # noqa: E402
-                 messages_kept_their_promise, step)
+from rig import (ACCEPTED, POLICY, T_ACCEPTED, T_BACK, Acknowledged, all_done, both_at_once, delivery,  # noqa: E402
+                 events, everything_holds, message, messages_kept_their_promise, step)
 
 # A text of one statement of the transaction that is cut.
 ACCEPT, CLAIM, RECORD, TAKEOVER = "INSERT INTO keys", "INSERT INTO claims", "RETURNING u.*, d.lane", "the lease ran out"
@@ -73,6 +73,21 @@ def dispatch_rounds(t, text, carried_out):
 def test_a_claim_whose_commit_got_no_answer_is_given_back_as_never_sent(t):
     w = dispatch_rounds(t, CLAIM, carried_out=True)
     check(outcomes(w.cluster, T_BACK) >= CUTS, "nothing was given back")
+
+
+def test_a_claim_that_is_still_being_committed_when_its_connection_breaks_is_given_back_as_never_sent(t):
+    cluster = t.migrated_cluster()
+    cluster.query("CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(0.5); RETURN NULL; END'")
+    cluster.query("CREATE CONSTRAINT TRIGGER slow AFTER INSERT ON pawl.claims DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE"
+                  " FUNCTION slow()")
+    w = t.world(cluster=t.keep(PgProxy(cluster)), policy=POLICY)
+    rule = w.cluster.cut(CLAIM, 1, LATER)
+    order = message(w, "most", "most@example.net")
+    eventually(lambda: rule.cut == 1, 10, "the claim's connection is cut")
+    all_done(w.cluster, 15, "after the cut")
+    eq(delivery(w.cluster, "most", order), ((ACCEPTED, 2, 0), [T_BACK, T_ACCEPTED]))
+    eq(len(w.sink.mails()), 1)
+    eq(w.dispatchers[0].metric("pawl_stale_records_total"), 0, "a lost answer is not staleness")
 
 
 def test_a_claim_whose_commit_never_reached_the_database_leaves_no_trace(t):

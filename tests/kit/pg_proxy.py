@@ -1,4 +1,5 @@
-"""A proxy before PostgreSQL's socket that cuts a connection at a COMMIT: before it is passed on, or after it was carried out.
+"""A proxy before PostgreSQL's socket that cuts a connection at a COMMIT: before it is passed on, as soon as it was, or after it
+was carried out.
 
 Pawl is pointed at it by t.world(cluster=t.keep(PgProxy(cluster))): everything else it hands on to the cluster."""
 import os
@@ -9,11 +10,12 @@ import threading
 from . import procs
 
 SOCKET = ".s.PGSQL.5432"
+LATER = "later"
 
 
 class Rule:
     """Cuts every third transaction in which a statement with this text ran, so many times; carried_out: the COMMIT happens,
-    its answer is lost."""
+    its answer is lost; LATER: nobody waits for it, the connection is gone while the server works on it."""
 
     def __init__(self, text, times, carried_out):
         self.text, self.left, self.carried_out = text, times, carried_out
@@ -109,6 +111,9 @@ class Session:
                 self.rule.cut += 1
                 return
             self.server.sendall(packet)
+            if self.rule and self.rule.carried_out == LATER and kind == b"S":
+                self.rule.cut += 1
+                return
 
     def _is_commit(self, kind, body):
         """Follows what is prepared and run; True for the message that says COMMIT."""
