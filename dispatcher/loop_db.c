@@ -111,8 +111,9 @@ static bool wants_claim(const struct loop *loop, int64_t now)
 {
     if (loop->stopping || !policies_sender(loop->policies) || now < loop->claim_ms)
         return false;
-    // What waits for its record is bounded: no claims while records don't get through.
-    if (recorder_pending(loop->recorder) > (size_t)loop->options.transfers)
+    // Nothing is sent that can't be recorded, and what waits for its record is bounded.
+    if (!loop->desks[DESK_RECORD].pg ||
+            recorder_pending(loop->recorder) > (size_t)loop->options.transfers)
         return false;
     // With more due than fits, a few ended transfers are worth one poll's wait, not a claim each.
     int free = transport_free_slots(loop->wire.transport);

@@ -66,3 +66,16 @@ def test_what_waits_for_a_channel_that_is_gone_goes_when_it_is_back(t):
     for nid in nids:
         ended(rows, nid, 2)
     eq(set(server.counts().values()), {1})
+
+
+def test_nothing_is_sent_that_could_not_be_recorded(t):
+    server = Mailbox(t)
+    w, rows = against(t, server, dispatchers=0, host=SHORT)
+    rows.cluster.query("ALTER ROLE pawl_dispatcher CONNECTION LIMIT 1")
+    nid = rows.add("least", "l@example.net")
+    d = w.dispatcher(wait=False)
+    eventually(lambda: d.log().count("database.unreachable") >= 2, 10, "the second connection is refused")
+    eq((rows.left()[:2], server.counts()), ((1, 0), {}), "nothing is claimed or sent")
+    rows.cluster.query("ALTER ROLE pawl_dispatcher CONNECTION LIMIT -1")
+    ended(rows, nid, 2)
+    eq(server.counts(), {"l@example.net": 1})
