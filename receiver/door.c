@@ -155,6 +155,7 @@ struct read_pointers door_pointers(const struct source *source)
     return (struct read_pointers){.id = scheme_id_pointer(scheme, source),
             .id_more = scheme_id_more(scheme),
             .id_digest = scheme_id_digest(scheme),
+            .id_each = scheme_id_each(scheme),
             .batch = scheme_batch(scheme),
             .type = scheme_type_pointer(scheme, source),
             .type_more = scheme_type_more(scheme),

@@ -253,6 +253,8 @@ static void write_id(const char *name, const struct scheme *row, struct text *ou
         text_fmt(out, "%s%s", i || row->id ? " : " : "", row->id_more[i]);
     if (row->id_digest)
         text_fmt(out, "%sdigest of the event", row->id ? " : " : "");
+    if (row->id_each)
+        text_str(out, " : the request's own, since the same again is news");
     if (!out->len)
         return;
     bool token = row->kind == SCHEME_TOKEN || row->kind == SCHEME_BEARER;

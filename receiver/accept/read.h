@@ -9,6 +9,7 @@ struct read_pointers {
     const char *const *id_more; // further parts of the id; ends with NULL; may be NULL
     bool id_digest;             // its last part is the first 32 hex digits of the fingerprint; its
                                 // only one where id is NULL
+    bool id_each;               // and then ":" and the arrival's own id
     const char *type;
     const char *type_more;    // where it is there: "." and this behind the type; or NULL
     bool type_of_batch;       // the type is the name of the array that the member stands in

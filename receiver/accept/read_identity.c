@@ -89,12 +89,16 @@ static bool add_part(struct text *id, const char *part)
     return ok;
 }
 
-static bool add_digest(struct text *id, const unsigned char *digest)
+static bool add_digest(const struct reading *reading, const unsigned char *digest, struct text *id)
 {
+    char hex[KEY_HEX];
     bool ok = text_char(id, ':');
     for (size_t i = 0; ok && i < DIGEST_BYTES; i++)
         ok = text_fmt(id, "%02x", digest[i]);
-    return ok;
+    if (!ok || !reading->pointers->id_each)
+        return ok;
+    key_hex(reading->arrival->id, hex);
+    return text_fmt(id, ":%s", hex);
 }
 
 static size_t id_parts(const struct read_pointers *pointers)
@@ -117,20 +121,22 @@ static const char *add_further_part(
 }
 
 // A provider without any id: a copy is a copy, and nothing else is.
-static const char *id_of_digest(const struct event *event, char **ret_id)
+static const char *id_of_digest(
+        const struct reading *reading, const struct event *event, char **ret_id)
 {
     AUTO_TEXT struct text id = {.max = EVENT_ID_MAX};
     text_str(&id, "sha256");
-    add_digest(&id, event->fingerprint);
+    add_digest(reading, event->fingerprint, &id);
     *ret_id = text_steal(&id);
     return NULL;
 }
 
 // The first part is demanded. What further ones lack is made up for by a digest of the whole: two
 // events that lack the same are still two, and a copy is a copy.
-static const char *id_of_parts(const struct read_pointers *pointers,
-        const struct json_result *results, const struct event *event, char **ret_id)
+static const char *id_of_parts(const struct reading *reading, const struct json_result *results,
+        const struct event *event, char **ret_id)
 {
+    const struct read_pointers *pointers = reading->pointers;
     AUTO_FREE char *first = NULL;
     const char *reason = part_required(&results[0], exact_id, "no-id", "bad-id", &first);
     size_t n = id_parts(pointers);
@@ -144,7 +150,7 @@ static const char *id_of_parts(const struct read_pointers *pointers,
         return "bad-id";
     for (size_t i = 1; !reason && i < n; i++)
         reason = add_further_part(&id, &results[i], &digest);
-    if (!reason && digest && !add_digest(&id, event->fingerprint))
+    if (!reason && digest && !add_digest(reading, event->fingerprint, &id))
         reason = "bad-id";
     if (!reason)
         *ret_id = text_steal(&id);
@@ -158,8 +164,8 @@ static const char *read_id(
     if (pointers->app || pointers->header_id)
         return id_of_header(reading, &event->id);
     if (!pointers->id && pointers->id_digest)
-        return id_of_digest(event, &event->id);
-    return id_of_parts(pointers, results, event, &event->id);
+        return id_of_digest(reading, event, &event->id);
+    return id_of_parts(reading, results, event, &event->id);
 }
 
 // What the scheme knows of the type without the body's word: a header, or the array's name. NULL

@@ -114,6 +114,9 @@ struct verify_result jwt_verify(
         result.secret_index = -1;
     else
         result.reason = judge_time(row, &token, request->now_s);
+    result.has_once = result.reason == VERIFY_OK && row->once;
+    if (result.has_once)
+        sha256_of(token.signed_part, result.once);
     return result;
 }
 

@@ -78,9 +78,11 @@ static const struct scheme rows[] = {
                 .id_more = {"/resourceId", "/eventCategory", "/eventType", "/eventDateUtc"},
                 .type = "/eventCategory", .type_more = "/eventType", .happened = "/eventDateUtc",
                 .answer = REPLY_EMPTY_200},
-        // https://www.dropbox.com/developers/reference/webhooks. It only says: look again.
+        // https://www.dropbox.com/developers/reference/webhooks. It only says: look again,
+        // in the same bytes each time.
         {BODY("dropbox", "X-Dropbox-Signature", "", HMAC_SHA256, ENCODING_HEX_LOWER),
-                .id_digest = true, .type_fixed = "list_folder", .handshake = HANDSHAKE_DROPBOX},
+                .id_digest = true, .id_each = true, .type_fixed = "list_folder",
+                .handshake = HANDSHAKE_DROPBOX},
         // https://developers.facebook.com/docs/graph-api/webhooks/getting-started. Meta escapes
         // what is not ASCII (\u00e9) and signs the escapes. One request has messages and statuses
         // of several; a change of another kind has neither, and is one event.

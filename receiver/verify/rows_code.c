@@ -45,13 +45,16 @@ static const struct scheme rows[] = {
                         "header PAYPAL-TRANSMISSION-TIME, RFC 3339; at most 3 d old and 5 min "
                         "ahead"},
         },
-        // https://plaid.com/docs/api/webhooks/webhook-verification/. There is no id at all.
+        // https://plaid.com/docs/api/webhooks/webhook-verification/. There is no id at all,
+        // and the next change of an item is told in the same bytes: a token counts once.
         {
                 .name = "plaid",
                 .kind = SCHEME_CODE,
                 .id = "/webhook_type",
                 .id_more = {"/webhook_code", "/item_id"},
                 .id_digest = true,
+                .id_each = true,
+                .once = true,
                 .type = "/webhook_type",
                 .type_more = "/webhook_code",
                 .scope = {"/environment"},

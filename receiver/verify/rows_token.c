@@ -24,10 +24,11 @@ static const struct scheme rows[] = {
         {TOKEN("shippo", TOKEN_QUERY, "token"), .id = "/data/object_id", .id_more = {"/event"},
                 .id_digest = true, .type = "/event", .scope = {"/test"}},
         // https://learn.microsoft.com/en-us/graph/change-notifications-delivery-webhooks: each
-        // notification names the clientState that its subscription was made with.
+        // notification names the clientState that its subscription was made with. That a drive
+        // changed once more is said in the same bytes. A resource's name may be longer than an id.
         {TOKEN("ms-graph", TOKEN_MEMBER, "/clientState"), .batch = {"/value"},
-                .id = "/subscriptionId", .id_more = {"/resource", "/changeType"}, .id_digest = true,
-                .type = "/changeType", .handshake = HANDSHAKE_MS_GRAPH},
+                .id = "/subscriptionId", .id_more = {"/changeType"}, .id_digest = true,
+                .id_each = true, .type = "/changeType", .handshake = HANDSHAKE_MS_GRAPH},
         // https://core.telegram.org/bots/api#setwebhook: secret_token.
         {TOKEN("telegram", TOKEN_HEADER, "X-Telegram-Bot-Api-Secret-Token"), .id = "/update_id",
                 .type_fixed = "update"},

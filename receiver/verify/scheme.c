@@ -199,6 +199,11 @@ bool scheme_id_digest(const struct scheme *scheme)
     return scheme->id_digest;
 }
 
+bool scheme_id_each(const struct scheme *scheme)
+{
+    return scheme->id_each;
+}
+
 const char *const *scheme_volatiles(const struct scheme *scheme)
 {
     return scheme->volatiles;

@@ -114,6 +114,8 @@ struct scheme {
     const char *id_more[SCHEME_ID_MORE + 1]; // further pointers: the id is all, joined with ':'
     bool id_digest; // the id ends with 32 hex digits of the sha256 of the member's bytes: the
                     // provider has none that is stable
+    bool id_each;   // and with the request's own: each request is an event, since the same bytes
+                    // again say that something changed again
     const char *id_header;   // the event's id; signed if and only if there is a PART_ID
     const char *type_header; // the event's type, never signed; with `type` it is HEADER.TYPE
     const char *type_fixed;  // the event's type where the provider has none: always the same

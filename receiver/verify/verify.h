@@ -93,6 +93,8 @@ const char *scheme_id_pointer(
 // Further pointers of the id, joined to the first with ':'; ends with NULL, may be empty.
 const char *const *scheme_id_more(const struct scheme *scheme);
 bool scheme_id_digest(const struct scheme *scheme); // the id ends with a digest of the member
+// Of each request another, whatever it says: the same bytes again are news, too.
+bool scheme_id_each(const struct scheme *scheme);
 // Where the events of one request stand (scheme.h says the pattern's form); ends with NULL, empty =
 // the body is one event.
 const char *const *scheme_batch(const struct scheme *scheme);

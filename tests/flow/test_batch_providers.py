@@ -150,7 +150,7 @@ def test_xero_s_events_are_known_by_five_values(t):
     eq(count(w.cluster, "repeats"), 1)
 
 
-def test_microsoft_graph_s_notifications_have_no_id_and_are_known_by_their_bytes(t):
+def test_microsoft_graph_s_notifications_are_news_even_in_the_same_bytes(t):
     w = world(t)
 
     def graph(*values):
@@ -162,5 +162,10 @@ def test_microsoft_graph_s_notifications_have_no_id_and_are_known_by_their_bytes
     for _ in range(2):
         good(w.post(graph(one, two)))
     good(w.post(graph({**one, "resourceData": {"id": "1", "etag": "2"}})))
-    eq((count(w.cluster, "keys"), count(w.cluster, "repeats", "outcome = 2")), (3, 2))
+    eq((count(w.cluster, "keys"), count(w.cluster, "repeats")), (5, 0))
+    good(w.post(graph(one, one)))
+    eq((count(w.cluster, "keys"), count(w.cluster, "repeats", "outcome = 2")), (6, 1))
+    long = {**one, "resource": "Users/" + "u" * 73 + "/Messages/" + "m" * 152}
+    good(w.post(graph(long)))
+    eq(count(w.cluster, "keys"), 7)
     eq(w.post(graph(one, {**two, "clientState": "guessed"})).status, 401)

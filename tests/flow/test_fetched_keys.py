@@ -178,6 +178,9 @@ def test_key_sets_of_the_policy_are_there_before_the_first_request(t):
     eventually(lambda: rig.fetches(kind="jwks", outcome="ok") == 1, 8)
     eq(rig.pawl.post(rig.plaid("item-1")).status, 200)
     eq(states(rig.cluster), {"item-1": "s1"})
+    again = rig.plaid("item-1", iat=int(time.time()) - 9)
+    eq([a.status for a in rig.pawl.post(again, again)], [200, 200])
+    eq((rig.cluster.value("SELECT count(*) FROM pawl.keys"), rig.cluster.value("SELECT count(*) FROM pawl.repeats WHERE outcome = 4")), (3, 1), "a new token is news in the same bytes, and counts once")
     stranger = rig.ca.key("stranger", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256")
     for request in (rig.plaid("x", key=stranger), rig.plaid("x", iat=int(time.time()) - 400), rig.plaid("x", request_body_sha256="00" * 32)):
         eq(rig.pawl.post(request).status, 401)

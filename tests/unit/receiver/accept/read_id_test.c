@@ -13,13 +13,13 @@ static struct source sources[] = {
 static const struct policy policy = {.sources = sources, .n_sources = ARRAY_LEN(sources)};
 
 static const char *const two[] = {"/b", NULL}, *const three[] = {"/b", "/c", NULL};
-static const struct read_pointers pair = {.id = "/a", .id_more = two, .type = "/t"},
-                                  triple = {.id = "/a", .id_more = three, .type = "/t"},
-                                  digest = {.id = "/a", .id_digest = true, .type = "/t"},
-                                  both = {.id = "/a",
-                                          .id_more = two,
-                                          .id_digest = true,
-                                          .type = "/t"};
+static const struct read_pointers
+        pair = {.id = "/a", .id_more = two, .type = "/t"},
+        triple = {.id = "/a", .id_more = three, .type = "/t"},
+        digest = {.id = "/a", .id_digest = true, .type = "/t"},
+        each = {.id = "/a", .id_digest = true, .id_each = true, .type = "/t"},
+        nothing = {.id_digest = true, .id_each = true, .type = "/t"},
+        both = {.id = "/a", .id_more = two, .id_digest = true, .type = "/t"};
 
 static struct arrival *arrive(
         const char *source, const struct read_pointers *with, const char *body)
@@ -118,6 +118,8 @@ static void shares_an_id_with_copies_only(void **state)
                     "{\"a\":\"1\",\"b\":\"2\" " T, false},
             {"a digest without what changes", "custom", &digest, "{\"a\":\"1\",\"tries\":1" T,
                     "{\"a\":\"1\",\"tries\":2" T, true},
+            {"a digest of each request", "shop", &each, "{\"a\":\"1\"" T, "{\"a\":\"1\"" T, false},
+            {"only a digest, of each", "shop", &nothing, "{\"a\":\"1\"" T, "{\"a\":\"1\"" T, false},
             {"a part that looks like a digest", "shop", &pair, "{\"a\":\"1\"" T,
                     "{\"a\":\"1\",\"b\":\":7e3e7cd4a1e1aa8ee5ce0e0b8a3dc8b1\"" T, false},
     };
@@ -136,11 +138,23 @@ static void ends_with_the_first_half_of_the_sha256(void **state)
     arrival_free(arrival);
 }
 
+// A transaction that runs again, and a policy that is read again, meet the same event.
+static void keeps_the_id_of_one_request(void **state)
+{
+    (void)state;
+    struct arrival *arrival = arrive("shop", &each, "{\"a\":\"1\"" T);
+    AUTO_FREE char *before = xstrdup(arrival->events->id);
+    read_events(arrival, &policy, &each);
+    assert_string_equal(arrival->events->id, before);
+    arrival_free(arrival);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
             cmocka_unit_test(joins_parts_exactly),
             cmocka_unit_test(shares_an_id_with_copies_only),
+            cmocka_unit_test(keeps_the_id_of_one_request),
             cmocka_unit_test(ends_with_the_first_half_of_the_sha256),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -264,6 +264,29 @@ static void keys_in_secrets_are_used_alone_and_only_while_they_live(void **state
     scene_fini(&scene);
 }
 
+// The next change of an item may be told in the same bytes, so the token is what comes once.
+static void a_token_of_plaid_counts_once(void **state)
+{
+    (void)state;
+    struct scene scene;
+    AUTO_TEXT struct text claims = {.max = 4096}, next = {.max = 4096};
+    unsigned char want[32];
+    plaid_init(&scene, &claims);
+    struct verify_result first = kit_run(&scene, KIT_NOW);
+    const char *token = text_cstr(&scene.values[0]);
+    sha256_of((struct slice){(const unsigned char *)token, (size_t)(strrchr(token, '.') - token)},
+            want);
+    assert_true(first.has_once);
+    assert_memory_equal(first.once, want, sizeof want);
+    claims_of(PLAID_BODY, "\"iat\":1795961473", &next);
+    make_token(ES256, text_cstr(&next), p256, &scene.values[0]);
+    struct verify_result second = kit_run(&scene, KIT_NOW);
+    assert_true(second.has_once);
+    assert_memory_not_equal(second.once, want, sizeof want);
+    assert_false(kit_run(&scene, KIT_NOW + 400).has_once);
+    scene_fini(&scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -271,6 +294,7 @@ int main(void)
             cmocka_unit_test(refuses_forged_requests_of_shipengine),
             cmocka_unit_test(refuses_forged_tokens_of_the_policys_own_rule),
             cmocka_unit_test(a_key_that_can_t_be_had_is_no_refusal),
+            cmocka_unit_test(a_token_of_plaid_counts_once),
             cmocka_unit_test(keys_in_secrets_are_used_alone_and_only_while_they_live),
     };
     return cmocka_run_group_tests(tests, make_keys, drop_keys);
