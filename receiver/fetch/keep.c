@@ -182,7 +182,9 @@ bool keep_want(struct keep *keep, const struct key_query *query, int64_t mono_ms
     // Another thread may have been faster.
     if ((fresh && entry->again) || (other && other->state == ENTRY_WAITING))
         return true;
-    if (!pace_take(&keep->pace, query->source, mono_ms))
+    // A URL that had a key before is none that was made up: no flood of those keeps it waiting.
+    bool known = entry && !fresh;
+    if (!known && !pace_take(&keep->pace, query->source, mono_ms))
         return false;
     if (fresh) {
         entry->again = true;

@@ -263,6 +263,23 @@ static void gives_a_confirmation_up_after_some_tries(void **state)
     keep_free(keep);
 }
 
+static void a_flood_does_not_keep_a_url_waiting_that_had_a_key(void **state)
+{
+    (void)state;
+    struct keep *keep = keep_new();
+    ask(keep, certificate("good"), 0);
+    assert_true(work(keep, 0, "good", ready_with("")));
+    int64_t later = DAY_MS + 1;
+    char url[32];
+    for (int i = 0; i < 2 * PACE_ALL_BURST; i++) {
+        snprintf(url, sizeof url, "made-up-%d", i);
+        ask(keep, certificate(url), later);
+    }
+    assert_int_equal(ask(keep, certificate("one-more"), later), KEY_UNAVAILABLE);
+    assert_int_equal(ask(keep, certificate("good"), later), KEY_PENDING);
+    keep_free(keep);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -270,6 +287,7 @@ int main(void)
             cmocka_unit_test(keeps_a_certificate_within_its_dates_and_a_day),
             cmocka_unit_test(asks_again_for_what_is_used_before_it_runs_out),
             cmocka_unit_test(rests_after_a_failure),
+            cmocka_unit_test(a_flood_does_not_keep_a_url_waiting_that_had_a_key),
             cmocka_unit_test(a_flood_of_urls_is_asked_for_slowly_and_pushes_no_key_out),
             cmocka_unit_test(keeps_no_more_than_there_is_room_for),
             cmocka_unit_test(an_unknown_kid_has_its_set_fetched_once_a_minute),
