@@ -72,7 +72,8 @@ bool cert_url_region(struct slice region)
     for (size_t i = 0; i < region.len; i++)
         if (!is_lower_or_digit(region.ptr[i]) && region.ptr[i] != '-')
             return false;
-    return region.len >= 3 && region.len <= 32;
+    // "sns.s3-us-west-2.amazonaws.com" is anybody's bucket of the name sns.
+    return region.len >= 3 && region.len <= 32 && !slice_starts(region, SLICE("s3"));
 }
 
 // aws-js-sns-message-validator: /^sns\.[a-zA-Z0-9\-]{3,}\.amazonaws\.com(\.cn)?$/.

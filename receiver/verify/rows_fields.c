@@ -67,7 +67,8 @@ static const struct scheme rows[] = {
         },
         // https://developer.paypal.com/braintree/docs/guides/webhooks/parse; braintree-node. The
         // secret is the private key alone, and the signature's item is named by the public one.
-        // The payload is base64 with line ends that are signed, of XML that is not read here.
+        // The payload is base64 with line ends that are signed, of XML that is not read here; it
+        // counts once, since the form's other pairs are not signed.
         {
                 .name = "braintree",
                 .kind = SCHEME_HMAC,
@@ -79,6 +80,7 @@ static const struct scheme rows[] = {
                 .prefix = "",
                 .parts = {FIELD("/bt_payload")},
                 .lost_line_end = true,
+                .once = true,
                 .algorithm = HMAC_SHA1,
                 .encoding = ENCODING_HEX_LOWER,
                 .key = SECRET_SHA1,

@@ -4,6 +4,7 @@
 #include "receiver/verify/scheme.h"
 
 #include "tests/test.h"
+#include <openssl/evp.h>
 #include <stdio.h>
 
 #define NOW 1795961472
@@ -303,9 +304,39 @@ static void says_which_event_only_of_what_is_authentic(void **state)
     text_fini(&scene.lines);
 }
 
+// What stands beside the payload in the form is not signed, and how its last line ends says
+// nothing.
+static void a_payload_of_braintree_counts_once(void **state)
+{
+    (void)state;
+    static const char *const rest[] = {"%0A", "%0A&x=1", "", "&x=2"};
+    static char name[] = "braintree";
+    struct secret secret = {.value = SLICE("private")};
+    struct source source = {.name = name, .scheme = name, .secrets = &secret, .n_secrets = 1};
+    unsigned char key[20], digest[SCHEME_DIGEST_MAX], once[32];
+    size_t len = 0;
+    struct slice payload = SLICE("PG4vPg==\n");
+    AUTO_TEXT struct text hex = {.max = 64};
+    assert_true(EVP_Q_digest(NULL, "SHA1", NULL, "private", 7, key, &len));
+    assert_true(mac_of(HMAC_SHA1, (struct slice){key, len}, &payload, 1, digest));
+    encoding_encode(ENCODING_HEX_LOWER, (struct slice){digest, 20}, &hex);
+    for (size_t i = 0; i < ARRAY_LEN(rest); i++) {
+        AUTO_TEXT struct text body = {.max = 256};
+        text_fmt(&body, "bt_signature=p%%7C%s&bt_payload=PG4vPg%%3D%%3D%s", text_cstr(&hex),
+                rest[i]);
+        struct verify_request request = {
+                .method = SLICE("POST"), .body = text_slice(&body), .now_s = NOW};
+        struct verify_result result = verify_request(&source, &request);
+        assert_row(result.reason == VERIFY_OK && result.has_once, rest[i]);
+        assert_row(i == 0 || memcmp(once, result.once, sizeof once) == 0, rest[i]);
+        memcpy(once, result.once, sizeof once);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+            cmocka_unit_test(a_payload_of_braintree_counts_once),
             cmocka_unit_test(refuses_every_forgery_of_standard_webhooks),
             cmocka_unit_test(refuses_every_forgery_of_a_signature_by_a_pair_of_keys),
             cmocka_unit_test(refuses_every_forgery_of_github_shopify_and_slack),
