@@ -351,12 +351,14 @@ static enum work next(void *self, struct pg *pg, struct err *err)
     return WORK_DONE;
 }
 
-// Once the COMMIT was launched it may have happened, whatever went wrong after: the fence tells.
+// Once the COMMIT was launched it may have happened, whatever went wrong after: the fence tells. If
+// it did not, the rows are due again behind the marks that they raised.
 static void fail(void *self, struct pg *pg)
 {
     (void)pg;
     struct claimer *c = self;
     int n = 0;
+    lanes_init(&c->lanes, c->options.channel);
     struct delivery *list = c->phase == PHASE_COMMITTING ? hand_over(c, false, &n) : NULL;
     forget(c);
     if (!list)

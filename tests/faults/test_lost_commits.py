@@ -95,6 +95,19 @@ def test_a_claim_whose_commit_never_reached_the_database_leaves_no_trace(t):
     eq(outcomes(w.cluster, T_BACK), 0, "given back")
 
 
+def test_what_a_claim_that_failed_had_taken_waits_no_longer_for_being_old(t):
+    w = town(t, dispatchers=0)
+    for n in range(3):
+        eq(w.post(step(f"o{n}", "s1")).status, 200)
+    w.cluster.query("UPDATE pawl.due SET due_at = now() - n * interval '60 s' FROM (SELECT ctid AS c, row_number() OVER () AS n"
+                    " FROM pawl.due) x WHERE ctid = c")
+    rule = w.cluster.cut(CLAIM, 1, carried_out=False)
+    w.dispatcher()
+    eventually(lambda: rule.cut == 1, 10, "the claim is cut")
+    all_done(w.cluster, 10, "after the cut")
+    eq(len(w.sink.mails()), 3)
+
+
 def test_a_record_whose_commit_got_no_answer_is_made_again_without_a_second_effect(t):
     dispatch_rounds(t, RECORD, carried_out=True)
 
