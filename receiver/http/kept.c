@@ -22,7 +22,7 @@ static bool equals(struct slice name, const char *want)
 static bool is_private(struct slice name, const char *signature_header)
 {
     static const char *const words[] = {"authorization", "cookie", "sign", "hmac", "digest",
-            "token", "secret", "password", "key"};
+            "token", "secret", "password", "key", "clientid"};
     if (equals(name, "idempotency-key"))
         return false;
     if (signature_header && equals(name, signature_header))

@@ -25,6 +25,15 @@ static bool is_form(const struct received *received)
     return type.len == len || strchr("; \t", type.ptr[len]);
 }
 
+// The header by which the policy's own rule proves a request: its name may say nothing of that.
+static const char *proof_header(const struct source *source)
+{
+    const struct custom_verify *verify = source->verify;
+    if (!verify)
+        return NULL;
+    return verify->token_header ? verify->token_header : verify->signature_header;
+}
+
 struct arrival *taken_arrival(const struct source *source, const struct received *received,
         const struct verdict *verdict, const char **ret_reason)
 {
@@ -35,8 +44,7 @@ struct arrival *taken_arrival(const struct source *source, const struct received
         return NULL;
     struct arrival *arrival = arrival_new(slice_of(source->name), body, verdict->id, verdict->type);
     arrival->form = !verdict->app && is_form(received); // curl -d says form of all
-    arrival->headers = kept_headers(received->headers, received->n_headers,
-            source->verify ? source->verify->signature_header : NULL);
+    arrival->headers = kept_headers(received->headers, received->n_headers, proof_header(source));
     arrival->received_us = clock_now_us();
     arrival->secret_index = verdict->secret_index;
     arrival->has_once = verdict->has_once;

@@ -1,4 +1,6 @@
 #include "receiver/http/kept.h"
+
+#include "receiver/http/taken.h"
 #include "tests/test.h"
 
 #define HEADER(n, v)                                                                               \
@@ -30,6 +32,27 @@ static void keeps_lines_and_hides_what_opens_doors(void **state)
     assert_null(strstr(kept, ": abc"));
 }
 
+// A name of the policy's choice may say nothing of what it holds.
+static void hides_the_header_that_proves_a_request(void **state)
+{
+    (void)state;
+    static char name[] = "erp", proof[] = "X-Erp", adobe[] = "adobe-sign";
+    static const struct received_header headers[] = {
+            HEADER("x-erp", "abc"), HEADER("x-adobesign-clientid", "abc")};
+    struct custom_verify by_token = {.token_header = proof},
+                         signed_one = {.signature_header = proof};
+    struct custom_verify *const rules[] = {&by_token, &signed_one};
+    for (size_t i = 0; i < ARRAY_LEN(rules); i++) {
+        struct source source = {.name = name, .scheme = adobe, .verify = rules[i]};
+        struct received received = {.headers = headers, .n_headers = ARRAY_LEN(headers)};
+        struct verdict verdict = {.kind = VERDICT_OK};
+        const char *wrong = NULL;
+        struct arrival *arrival = taken_arrival(&source, &received, &verdict, &wrong);
+        assert_null(strstr(arrival->headers, ": abc"));
+        arrival_free(arrival);
+    }
+}
+
 static void keeps_only_printable_bytes(void **state)
 {
     (void)state;
@@ -55,6 +78,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
             cmocka_unit_test(keeps_lines_and_hides_what_opens_doors),
+            cmocka_unit_test(hides_the_header_that_proves_a_request),
             cmocka_unit_test(keeps_only_printable_bytes),
             cmocka_unit_test(leaves_out_whole_lines_beyond_its_bound),
     };
