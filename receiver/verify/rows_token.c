@@ -18,10 +18,12 @@ static const struct scheme rows[] = {
                 .happened = "/occurred_at", .volatiles = {"/webhook_status", "/webhooks"}},
         // https://developer.bigcommerce.com/docs/integrations/webhooks: the header is one that its
         // owner sets on the hook: name it so.
-        {TOKEN("bigcommerce", TOKEN_HEADER, "X-Webhook-Token"), .id = "/hash", .type = "/scope",
-                .happened = "/created_at", .scope = {"/store_id"}},
-        // https://docs.goshippo.com/docs/tracking/webhooks/: `?token=` behind the hook's URL.
-        {TOKEN("shippo", TOKEN_QUERY, "token"), .id = "/data/object_id", .id_more = {"/event"},
+        {TOKEN("bigcommerce", TOKEN_HEADER, "X-Webhook-Token"), .id = "/hash",
+                .id_more = {"/created_at"}, .type = "/scope", .happened = "/created_at",
+                .scope = {"/store_id"}},
+        // https://docs.goshippo.com/docs/tracking/webhooks/: `?token=` behind the hook's URL. A
+        // track has no object_id.
+        {TOKEN("shippo", TOKEN_QUERY, "token"), .id = "/event", .id_more = {"/data/object_id"},
                 .id_digest = true, .type = "/event", .scope = {"/test"}},
         // https://learn.microsoft.com/en-us/graph/change-notifications-delivery-webhooks: each
         // notification names the clientState that its subscription was made with. That a drive
