@@ -177,9 +177,10 @@ def test_a_waiting_retry_says_why_and_when(t):
     def told_alike():
         """What all of them say between two tries; the next try may come while they are asked."""
         row = next((d for d in w.json("deliveries", "list", "--state", "due")["items"] if d["tries"] > 0), None)
-        due = w.cluster.value("SELECT to_char(due_at AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"') FROM pawl.due")
-        if not row or not due:
-            return False
+        dues = w.cluster.query("SELECT to_char(due_at AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"') FROM pawl.due")
+        if not row or not dues:
+            return False  # on the wire just now
+        due = dues[0][0]
         shown = w.json("deliveries", "show", row["notification"])["items"][0]
         text = w.must("deliveries", "show", row["notification"])
         last = [line["detail"] for line in w.json("story", "WAIT-1")["timeline"] if line["hop"] == "delivery"]
