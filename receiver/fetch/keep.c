@@ -97,12 +97,18 @@ static enum key_answer give(EVP_PKEY *key, EVP_PKEY **ret_key)
     return KEY_READY;
 }
 
-static enum key_answer of_certificate(
-        const struct entry *entry, const struct key_query *query, EVP_PKEY **ret_key)
+// One that ended may have been renewed at its URL: what is signed by the new one is not refused.
+static enum key_answer of_certificate(const struct entry *entry, const struct key_query *query,
+        int64_t mono_ms, EVP_PKEY **ret_key, bool *ret_want)
 {
     bool valid = (!entry->from_s || query->now_s >= entry->from_s) &&
                  (!entry->until_s || query->now_s <= entry->until_s);
-    return valid ? give(entry->set.keys[0].key, ret_key) : KEY_REFUSED;
+    if (valid)
+        return give(entry->set.keys[0].key, ret_key);
+    if (entry->again)
+        return KEY_PENDING;
+    *ret_want = mono_ms - entry->asked_ms >= KEEP_REFUSED_MS;
+    return *ret_want ? KEY_PENDING : KEY_UNAVAILABLE;
 }
 
 // A kid that is not there may be newer than the set. A flood of kids that were made up has it asked
@@ -127,7 +133,7 @@ enum key_answer keep_find(struct keep *keep, const struct key_query *query, int6
     if (entry && mono_ms - entry->at_ms < KEEP_FRESH_MS) {
         atomic_store_explicit(&entry->used_ms, mono_ms, memory_order_relaxed);
         return query->kind == KEY_JWKS ? of_set(entry, query, mono_ms, ret_key, ret_want)
-                                       : of_certificate(entry, query, ret_key);
+                                       : of_certificate(entry, query, mono_ms, ret_key, ret_want);
     }
     entry = other_find(keep, query->kind, query->url);
     if (entry && entry->state == ENTRY_WAITING)

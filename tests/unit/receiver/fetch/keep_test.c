@@ -108,12 +108,37 @@ static void keeps_a_certificate_within_its_dates_and_a_day(void **state)
     struct key_query query = certificate("u");
     assert_int_equal(ask(keep, query, 1), KEY_READY);
     query.now_s = NOW + 11;
-    assert_int_equal(ask(keep, query, 1), KEY_REFUSED);
+    assert_int_equal(ask(keep, query, 1), KEY_UNAVAILABLE);
     query.now_s = NOW - 11;
-    assert_int_equal(ask(keep, query, 1), KEY_REFUSED);
+    assert_int_equal(ask(keep, query, 1), KEY_UNAVAILABLE);
     query.now_s = NOW;
     assert_int_equal(ask(keep, query, DAY_MS - 1), KEY_READY);
     assert_int_equal(ask(keep, query, DAY_MS), KEY_PENDING);
+    keep_free(keep);
+}
+
+// It may have been renewed where it is: nobody is refused for what was kept here.
+static void asks_again_for_a_certificate_that_ended(void **state)
+{
+    (void)state;
+    struct keep *keep = keep_new();
+    ask(keep, certificate("u"), 0);
+    struct keep_result first = ready_with("");
+    first.until_s = NOW;
+    assert_true(work(keep, 0, "u", first));
+    struct key_query query = certificate("u");
+    assert_int_equal(ask(keep, query, KEEP_REFUSED_MS), KEY_READY);
+    query.now_s = NOW + 1;
+    assert_int_equal(ask(keep, query, KEEP_REFUSED_MS), KEY_PENDING);
+    assert_int_equal(ask(keep, query, KEEP_REFUSED_MS + 1), KEY_PENDING);
+    struct keep_result renewed = ready_with("");
+    renewed.until_s = NOW + 100;
+    assert_true(work(keep, KEEP_REFUSED_MS + 2, "u", renewed));
+    assert_int_equal(ask(keep, query, KEEP_REFUSED_MS + 3), KEY_READY);
+    query.now_s = NOW + 101;
+    assert_int_equal(ask(keep, query, 3 * KEEP_REFUSED_MS), KEY_PENDING);
+    assert_true(work(keep, 3 * KEEP_REFUSED_MS, "u", failed(KEY_REFUSED)));
+    assert_int_equal(ask(keep, query, 3 * KEEP_REFUSED_MS + 1), KEY_REFUSED);
     keep_free(keep);
 }
 
@@ -285,6 +310,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
             cmocka_unit_test(gives_a_key_from_the_second_question_on),
             cmocka_unit_test(keeps_a_certificate_within_its_dates_and_a_day),
+            cmocka_unit_test(asks_again_for_a_certificate_that_ended),
             cmocka_unit_test(asks_again_for_what_is_used_before_it_runs_out),
             cmocka_unit_test(rests_after_a_failure),
             cmocka_unit_test(a_flood_does_not_keep_a_url_waiting_that_had_a_key),
