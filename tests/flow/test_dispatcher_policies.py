@@ -55,7 +55,7 @@ def test_a_version_that_cannot_be_read_holds_up_only_its_own_messages(t):
     eventually(lambda: "policy.broken" in d.log(), 10, "it is said")
     eq(fine.delivery(waits)[:2], (0, 0), "it waits, and no try is spent")
     fine.cluster.query(change, (bytes(kept), broken.policy))
-    ended(fine, waits, 2, 30)
+    ended(fine, waits, 2, 60)
     eq((sink.count("waits@example.net"), d.log().count("policy.broken")), (1, 1))
 
 
