@@ -179,8 +179,9 @@ def test_a_source_without_a_secret_keeps_what_came_until_it_has_one(t):
     w = t.world(dispatchers=0)
     w.set_credential("stripe", "")
     w.receivers[0].proc.signal(signal.SIGHUP)
+    eventually(lambda: b"no live secret" in w.receivers[0].admin("/readyz").body, 5)
     one = stripe_request(secret("stripe"), "evt-1", "step.s1", "o-1")
-    eventually(lambda: w.post(one).status == 503, 5)
+    eq(w.post(one).status, 503)
     first = kept(w, 1)[0]
     eq(first[:2], ("stripe", "no_live_secret"))
     w.set_credential("stripe", secret("stripe"))
