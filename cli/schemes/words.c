@@ -110,6 +110,20 @@ static bool write_said(const struct scheme *row, const char *said, struct text *
     return true;
 }
 
+// Which items of a list are signatures.
+static void write_items(const struct scheme *row, struct text *out)
+{
+    if (row->time.from == TIME_FIRST)
+        text_fmt(out, ": items parted by \"%s\", the first is the time", row->item_sep);
+    if (!row->kv_sep)
+        return;
+    text_fmt(out, ": items parted by \"%s\"%s, those named ", row->item_sep ? row->item_sep : "",
+            row->spaced ? ", with or without blanks behind it" : "");
+    text_str(out, row->keys[0] ? "" : "anything");
+    write_list(row->keys, " or ", out);
+    text_fmt(out, " before \"%s\"", row->kv_sep);
+}
+
 static void write_signature(const char *name, const struct scheme *row, struct text *out)
 {
     (void)name;
@@ -121,21 +135,10 @@ static void write_signature(const char *name, const struct scheme *row, struct t
         text_str(out, "none: it runs only where the policy says `verify: none`");
     else if (row->kind == SCHEME_CUSTOM)
         text_str(out, "as the policy's `verify` says");
-    else if (row->kind == SCHEME_CODE && !row->header)
-        text_str(out, "read by code of its own");
     if (!row->header)
         return;
     write_place(row, out);
-    if (row->time.from == TIME_FIRST)
-        text_fmt(out, ": items parted by \"%s\", the first is the time", row->item_sep);
-    if (row->kv_sep) {
-        text_fmt(out, ": items parted by \"%s\"%s, those named ",
-                row->item_sep ? row->item_sep : "",
-                row->spaced ? ", with or without blanks behind it" : "");
-        text_str(out, row->keys[0] ? "" : "anything");
-        write_list(row->keys, " or ", out);
-        text_fmt(out, " before \"%s\"", row->kv_sep ? row->kv_sep : "");
-    }
+    write_items(row, out);
     if (row->prefix && *row->prefix)
         text_fmt(out, ", behind \"%s\"", row->prefix);
     if (row->also && row->also->header)
