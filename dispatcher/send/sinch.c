@@ -35,12 +35,9 @@ static bool add_expiry(struct text *body, int64_t expires_s)
 
 static bool add_callback(const struct provider *provider, const char *key_hex, struct text *body)
 {
-    AUTO_TEXT struct text url = {0};
-    text_init(&url, HTTP_URL_MAX);
     return !provider->callback ||
-           (sms_callback(provider, key_hex, &url) &&
-                   compose_json(body, "delivery_report", SLICE("per_recipient")) &&
-                   compose_json(body, "callback_url", text_slice(&url)));
+           (compose_json(body, "delivery_report", SLICE("per_recipient")) &&
+                   sms_callback(provider, key_hex, compose_json, "callback_url", body));
 }
 
 bool sinch_build(const struct content *content, const struct provider *provider,

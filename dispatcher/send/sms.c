@@ -38,9 +38,14 @@ bool sms_check(const struct content *content, struct sms *ret_sms, enum failure_
     return true;
 }
 
-bool sms_callback(const struct provider *provider, const char *key_hex, struct text *out)
+bool sms_callback(const struct provider *provider, const char *key_hex, sms_compose_fn *compose,
+        const char *name, struct text *body)
 {
-    return text_str(out, provider->callback) &&
-           text_str(out, strchr(provider->callback, '?') ? "&delivery=" : "?delivery=") &&
-           compose_percent(out, slice_of(key_hex));
+    AUTO_TEXT struct text url = {0};
+    if (!provider->callback)
+        return true;
+    text_init(&url, HTTP_URL_MAX);
+    return text_str(&url, provider->callback) &&
+           text_str(&url, strchr(provider->callback, '?') ? "&delivery=" : "?delivery=") &&
+           compose_percent(&url, slice_of(key_hex)) && compose(body, name, text_slice(&url));
 }

@@ -16,14 +16,6 @@ static bool build_head(const struct provider *provider, const char *key_hex,
            http_head_add(request, "Content-Type", SLICE("application/json"), err);
 }
 
-static bool add_callback(const struct provider *provider, const char *key_hex, struct text *body)
-{
-    AUTO_TEXT struct text url = {0};
-    text_init(&url, HTTP_URL_MAX);
-    return !provider->callback || (sms_callback(provider, key_hex, &url) &&
-                                          compose_json(body, "webhook_url", text_slice(&url)));
-}
-
 bool telnyx_build(const struct content *content, const struct provider *provider,
         const char *key_hex, struct http_request *ret_request, enum failure_level *ret_level,
         struct err *err)
@@ -38,7 +30,8 @@ bool telnyx_build(const struct content *content, const struct provider *provider
     struct text *body = &request.body;
     if (!text_char(body, '{') || !compose_json(body, "from", sms.from) ||
             !compose_json(body, "to", sms.to) || !compose_json(body, "text", sms.text) ||
-            !add_callback(provider, key_hex, body) || !text_char(body, '}'))
+            !sms_callback(provider, key_hex, compose_json, "webhook_url", body) ||
+            !text_char(body, '}'))
         return err_set(err, ERR_FATAL, "the provider's callback is too long");
     *ret_request = request;
     request = (struct http_request){0};

@@ -34,14 +34,6 @@ static bool add_validity(struct text *body, int64_t left_s)
     return n > 0 && (left_s <= 0 || compose_form(body, "ValidityPeriod", slice_of(number)));
 }
 
-static bool add_callback(const struct provider *provider, const char *key_hex, struct text *body)
-{
-    AUTO_TEXT struct text url = {0};
-    text_init(&url, HTTP_URL_MAX);
-    return !provider->callback || (sms_callback(provider, key_hex, &url) &&
-                                          compose_form(body, "StatusCallback", text_slice(&url)));
-}
-
 bool twilio_build(const struct content *content, const struct provider *provider,
         const char *key_hex, struct http_request *ret_request, enum failure_level *ret_level,
         struct err *err)
@@ -57,7 +49,7 @@ bool twilio_build(const struct content *content, const struct provider *provider
     if (!compose_form(&request.body, "To", sms.to) ||
             !compose_form(&request.body, "From", sms.from) ||
             !compose_form(&request.body, "Body", sms.text) ||
-            !add_callback(provider, key_hex, &request.body) ||
+            !sms_callback(provider, key_hex, compose_form, "StatusCallback", &request.body) ||
             !add_validity(&request.body, content->left_s))
         return err_set(err, ERR_FATAL, "the provider's callback is too long");
     *ret_request = request;

@@ -23,14 +23,6 @@ static bool add_ttl(struct text *body, int64_t left_s)
     return left_s <= 0 || compose_json_int(body, "ttl", ttl);
 }
 
-static bool add_callback(const struct provider *provider, const char *key_hex, struct text *body)
-{
-    AUTO_TEXT struct text url = {0};
-    text_init(&url, HTTP_URL_MAX);
-    return !provider->callback || (sms_callback(provider, key_hex, &url) &&
-                                          compose_json(body, "webhook_url", text_slice(&url)));
-}
-
 bool vonage_build(const struct content *content, const struct provider *provider,
         const char *key_hex, struct http_request *ret_request, enum failure_level *ret_level,
         struct err *err)
@@ -50,7 +42,8 @@ bool vonage_build(const struct content *content, const struct provider *provider
             !compose_json(body, "from", bare(sms.from)) ||
             !compose_json(body, "to", bare(sms.to)) || !compose_json(body, "text", sms.text) ||
             !compose_json(body, "client_ref", slice_of(key_hex)) ||
-            !add_ttl(body, content->left_s) || !add_callback(provider, key_hex, body) ||
+            !add_ttl(body, content->left_s) ||
+            !sms_callback(provider, key_hex, compose_json, "webhook_url", body) ||
             !text_char(body, '}'))
         return err_set(err, ERR_FATAL, "the provider's callback is too long");
     *ret_request = request;
