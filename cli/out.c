@@ -9,6 +9,7 @@
 
 #define PROBLEM_MAX 4096
 #define WIDTH_FALLBACK 100
+#define TABLE_OUT_MAX (64 << 20)
 
 enum exit_code out_code(enum err_kind kind)
 {
@@ -83,6 +84,17 @@ int out_data(const struct text *text, int code)
         return EXIT_UNAVAILABLE;
     }
     return code;
+}
+
+int out_table(const struct call *call, const struct table *table)
+{
+    AUTO_TEXT struct text out = {0};
+    text_init(&out, TABLE_OUT_MAX);
+    if (call_has(call, FLAG_JSON))
+        table_json(table, &out);
+    else
+        table_text(table, out_width(), &out);
+    return out_data(&out, EXIT_DONE);
 }
 
 int out_width(void)

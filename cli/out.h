@@ -1,6 +1,7 @@
 // out.h: data to stdout, everything else to stderr, failures as exit codes.
 #pragma once
 #include "cli/command.h"
+#include "cli/table.h"
 #include "common/err.h"
 #include "common/text.h"
 
@@ -17,6 +18,9 @@ void out_note(const struct call *call, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
 // Writes data to stdout; code, or EXIT_UNAVAILABLE when stdout can't take it.
 int out_data(const struct text *text, int code);
+
+// Writes a list to stdout: JSON with --json, else a table.
+int out_table(const struct call *call, const struct table *table);
 
 // The width of stdout's terminal; 0 when it is none.
 int out_width(void);

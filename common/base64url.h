@@ -1,4 +1,7 @@
 // base64url.h: base64url without padding (RFC 4648 §5, RFC 7515 §2), read strictly.
+//
+// Written here, as the decoder of receiver/verify/encoding.c is: libsodium 1.0.18's takes every
+// byte above 0x7f for a digit, so that one signature has many spellings.
 #pragma once
 #include "common/base.h"
 

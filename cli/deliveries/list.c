@@ -9,7 +9,6 @@
 #include "common/config/near.h"
 #include "dispatcher/delivery.h"
 
-#define OUTPUT_MAX (16 << 20)
 #define SINCE_S (7 * 86400)
 #define LIMIT 50
 
@@ -70,16 +69,10 @@ static int show_rows(const struct call *call, const struct pg *pg)
             {"possible_duplicates", COLUMN_NUMBER}, {"to", COLUMN_TEXT}, {"order", COLUMN_TEXT},
             {"reason", COLUMN_TEXT}, {"due_at", COLUMN_TEXT}};
     AUTO_TABLE struct table table = {0};
-    AUTO_TEXT struct text out = {0};
     table_init(&table, columns, ARRAY_LEN(columns));
-    text_init(&out, OUTPUT_MAX);
     for (int row = 0; row < pg_rows(pg, 0); row++)
         add_row(pg, row, &table);
-    if (call_has(call, FLAG_JSON))
-        table_json(&table, &out);
-    else
-        table_text(&table, out_width(), &out);
-    return out_data(&out, EXIT_DONE);
+    return out_table(call, &table);
 }
 
 int deliveries_list(const struct call *call)

@@ -31,9 +31,7 @@ static int list_rows(const struct call *call, const struct pg *pg)
             {"source", COLUMN_TEXT}, {"type", COLUMN_TEXT}, {"outcome", COLUMN_TEXT},
             {"order", COLUMN_TEXT}, {"reason", COLUMN_TEXT}, {"bytes", COLUMN_NUMBER}};
     AUTO_TABLE struct table table = {0};
-    AUTO_TEXT struct text out = {0};
     table_init(&table, columns, ARRAY_LEN(columns));
-    text_init(&out, OUTPUT_MAX);
     for (int row = 0; row < pg_rows(pg, 0); row++) {
         char at[32];
         table_cell(&table, slice_of(clock_rfc3339(pg_big(pg, 0, row, 0), at)));
@@ -44,11 +42,7 @@ static int list_rows(const struct call *call, const struct pg *pg)
         table_cell(&table, or_absent(pg, row, 6));
         table_cell_fmt(&table, "%d", pg_int(pg, 0, row, 7));
     }
-    if (call_has(call, FLAG_JSON))
-        table_json(&table, &out);
-    else
-        table_text(&table, out_width(), &out);
-    return out_data(&out, EXIT_DONE);
+    return out_table(call, &table);
 }
 
 int inbox_list(const struct call *call)

@@ -7,7 +7,6 @@
 #include "cli/table.h"
 #include "common/clock.h"
 
-#define OUTPUT_MAX (16 << 20)
 #define SINCE_S (7 * 86400)
 #define LIMIT 50
 
@@ -40,16 +39,10 @@ static int list_rows(const struct call *call, const struct pg *pg)
             {"cut", COLUMN_BOOL}, {"not_kept", COLUMN_NUMBER}, {"until", COLUMN_TEXT},
             {"peer", COLUMN_TEXT}};
     AUTO_TABLE struct table table = {0};
-    AUTO_TEXT struct text out = {0};
     table_init(&table, columns, ARRAY_LEN(columns));
-    text_init(&out, OUTPUT_MAX);
     for (int row = 0; row < pg_rows(pg, 0); row++)
         add_row(pg, row, &table);
-    if (call_has(call, FLAG_JSON))
-        table_json(&table, &out);
-    else
-        table_text(&table, out_width(), &out);
-    return out_data(&out, EXIT_DONE);
+    return out_table(call, &table);
 }
 
 static bool ask(

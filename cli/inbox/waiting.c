@@ -8,7 +8,6 @@
 #include "common/store/policy_store.h"
 #include "receiver/arrival.h"
 
-#define OUTPUT_MAX (16 << 20)
 #define LIMIT 50
 
 static void add_row(const struct pg *pg, int row, struct table *table)
@@ -28,16 +27,10 @@ static int show_rows(const struct call *call, const struct pg *pg)
             {"event", COLUMN_TEXT}, {"source", COLUMN_TEXT}, {"type", COLUMN_TEXT},
             {"order", COLUMN_TEXT}, {"to", COLUMN_TEXT}, {"reason", COLUMN_TEXT}};
     AUTO_TABLE struct table table;
-    AUTO_TEXT struct text out;
     table_init(&table, columns, ARRAY_LEN(columns));
-    text_init(&out, OUTPUT_MAX);
     for (int row = 0; row < pg_rows(pg, 0); row++)
         add_row(pg, row, &table);
-    if (call_has(call, FLAG_JSON))
-        table_json(&table, &out);
-    else
-        table_text(&table, out_width(), &out);
-    return out_data(&out, EXIT_DONE);
+    return out_table(call, &table);
 }
 
 // How long an event may wait, by the active policy.

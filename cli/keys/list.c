@@ -7,8 +7,6 @@
 #include "cli/table.h"
 #include "common/clock.h"
 
-#define OUTPUT_MAX (4 << 20)
-
 static void auto_policy(struct policy **policy)
 {
     policy_unref(*policy);
@@ -62,18 +60,12 @@ static int show(const struct call *call, const struct pg *pg, const struct polic
             {"note", COLUMN_TEXT}};
     const char *only = call->values[FLAG_SOURCE];
     AUTO_TABLE struct table table = {0};
-    AUTO_TEXT struct text out = {0};
     table_init(&table, columns, ARRAY_LEN(columns));
-    text_init(&out, OUTPUT_MAX);
     for (size_t i = 0; i < policy->n_sources; i++) {
         if (!only || strcmp(policy->sources[i].name, only) == 0)
             add_source(pg, &policy->sources[i], &table);
     }
-    if (call_has(call, FLAG_JSON))
-        table_json(&table, &out);
-    else
-        table_text(&table, out_width(), &out);
-    return out_data(&out, EXIT_DONE);
+    return out_table(call, &table);
 }
 
 static bool known_source(const struct call *call, const struct policy *policy, struct err *err)

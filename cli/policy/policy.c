@@ -201,13 +201,11 @@ int policy_command_list(const struct call *call)
             {"author", COLUMN_TEXT}, {"sha256", COLUMN_TEXT}, {"note", COLUMN_TEXT}};
     AUTO_CONTEXT struct context context = {0};
     AUTO_TABLE struct table table = {0};
-    AUTO_TEXT struct text out = {0};
     struct err err = {0};
     struct policy_version *rows = NULL;
     size_t n = 0;
     int64_t limit = 50;
     table_init(&table, columns, ARRAY_LEN(columns));
-    text_init(&out, OUTPUT_MAX);
     int code = context_load(call, &context);
     if (code != EXIT_DONE)
         return code;
@@ -224,9 +222,5 @@ int policy_command_list(const struct call *call)
         table_cell(&table, slice_of(rows[i].note));
     }
     policy_versions_free(rows, n);
-    if (call_has(call, FLAG_JSON))
-        table_json(&table, &out);
-    else
-        table_text(&table, out_width(), &out);
-    return out_data(&out, EXIT_DONE);
+    return out_table(call, &table);
 }

@@ -50,11 +50,7 @@ int schemes_list(const struct call *call)
     }
     table_init(&table, columns, ARRAY_LEN(columns));
     fill(&table);
-    if (call_has(call, FLAG_JSON))
-        table_json(&table, &out);
-    else
-        table_text(&table, out_width(), &out);
-    return out_data(&out, EXIT_DONE);
+    return out_table(call, &table);
 }
 
 // --- One scheme
