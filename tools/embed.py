@@ -3,6 +3,8 @@
 
 embed.py statements OUT PREFIX FILE...   enum PREFIX_NAME + `static const struct pg_stmt prefix_statements[]`
 embed.py slots OUT PREFIX N FILE...      each statement, written for slot 0 of a ring, once a slot: number PREFIX_NAME + slot
+embed.py rings OUT PREFIX N RING:COLUMN,.. FILE...   each statement, written for slot 0 of a table `ring` dated by `ring_at`, once a
+                                         ring and once a slot; ring_X.sql becomes PREFIX_<RING>_X
 embed.py migrations OUT FILE...          `static const struct migration migrations[]` with number, name and sha256
 """
 import hashlib
@@ -27,15 +29,33 @@ def slot_of(data, slot):
     return re.sub(rb"\b([a-z]+(?:_[a-z]+)*)_0\b", rb"\g<1>_%d" % slot, data)
 
 
-def statements(out, prefix, paths, slots=1):
-    names = [stem(p) for p in paths]
-    body = ["#pragma once", '#include "common/pg/pg.h"', "", "enum {"]
-    body += ["    %s_%s = %d," % (prefix.upper(), n.upper(), i * slots) for i, n in enumerate(names)]
-    body += ["    %s_COUNT = %d" % (prefix.upper(), len(names) * slots), "};", ""]
-    body.append("static const struct pg_stmt %s_statements[] = {" % prefix.lower())
-    for name, path in zip(names, paths):
+def ring_of(data, ring, column):
+    for pattern, by in ((rb"\bring_0\b", ring + "_0"), (rb"'ring'", f"'{ring}'"), (rb"\bring_at\b", column)):
+        data = re.sub(pattern, by.encode(), data)
+    return data
+
+
+def read(paths):
+    """(name, text) of each file."""
+    for path in paths:
         with open(path, "rb") as f:
-            data = f.read()
+            yield stem(path), f.read()
+
+
+def of_rings(rings, paths):
+    """(name, text) of each file for each ring, the rings in their order."""
+    for ring, column in (r.split(":") for r in rings.split(",")):
+        for name, data in read(paths):
+            yield re.sub("^ring", ring, name), ring_of(data, ring, column)
+
+
+def statements(out, prefix, texts, slots=1):
+    texts = list(texts)
+    body = ["#pragma once", '#include "common/pg/pg.h"', "", "enum {"]
+    body += ["    %s_%s = %d," % (prefix.upper(), n.upper(), i * slots) for i, (n, _) in enumerate(texts)]
+    body += ["    %s_COUNT = %d" % (prefix.upper(), len(texts) * slots), "};", ""]
+    body.append("static const struct pg_stmt %s_statements[] = {" % prefix.lower())
+    for name, data in texts:
         for slot in range(slots):
             suffix = "_%d" % slot if slots > 1 else ""
             body.append('    {"%s_%s%s",\n%s},' % (prefix.lower(), name, suffix, literal(slot_of(data, slot) if slots > 1 else data)))
@@ -58,8 +78,10 @@ def migrations(out, paths):
 
 
 if sys.argv[1] == "statements":
-    statements(sys.argv[2], sys.argv[3], sys.argv[4:])
+    statements(sys.argv[2], sys.argv[3], read(sys.argv[4:]))
 elif sys.argv[1] == "slots":
-    statements(sys.argv[2], sys.argv[3], sys.argv[5:], int(sys.argv[4]))
+    statements(sys.argv[2], sys.argv[3], read(sys.argv[5:]), int(sys.argv[4]))
+elif sys.argv[1] == "rings":
+    statements(sys.argv[2], sys.argv[3], of_rings(sys.argv[5], sys.argv[6:]), int(sys.argv[4]))
 else:
     migrations(sys.argv[2], sys.argv[3:])

@@ -3,7 +3,7 @@
 #include "dispatcher/retention/sweep.h"
 
 enum { RING_COUNT = 6 };
-extern const struct ring rings[RING_COUNT]; // in the order of slots/*.sql
+extern const struct ring rings[RING_COUNT]; // in the order of slots_sql in meson.build
 
 // What there was at the start of the pass.
 struct look {

@@ -19,7 +19,7 @@ struct sweep {
     struct pg *pg;
     const atomic_bool *stop; // true = give up what is waited for; may be NULL
     bool hung;               // a flight was left in the air: the connection can only be closed
-    int rings, keys;         // first statement of slots/*.sql and of slots/keys_truncate.sql
+    int rings, keys;         // first statement of slots/ring_*.sql and of slots/keys_truncate.sql
     int64_t watched;         // generation whose overlap .running holds up; 0 = none
     char **running;          // transactions from before its flip was visible
     size_t n_running;

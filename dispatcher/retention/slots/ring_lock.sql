@@ -1,3 +1,3 @@
 -- Nobody reads or writes this slot until the transaction ends.
 -- returns: no rows
-LOCK TABLE repeats_0 IN ACCESS EXCLUSIVE MODE
+LOCK TABLE ring_0 IN ACCESS EXCLUSIVE MODE

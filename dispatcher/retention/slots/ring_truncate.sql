@@ -1,3 +1,3 @@
 -- Empties the slot.
 -- returns: no rows
-TRUNCATE attempts_0
+TRUNCATE ring_0

@@ -1,3 +1,0 @@
--- Nobody reads or writes this slot until the transaction ends.
--- returns: no rows
-LOCK TABLE bodies_0 IN ACCESS EXCLUSIVE MODE

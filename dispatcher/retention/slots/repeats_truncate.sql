@@ -1,3 +1,0 @@
--- Empties the slot.
--- returns: no rows
-TRUNCATE repeats_0
