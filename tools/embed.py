@@ -77,11 +77,16 @@ def migrations(out, paths):
         f.write("\n".join(body) + "\n")
 
 
-if sys.argv[1] == "statements":
-    statements(sys.argv[2], sys.argv[3], read(sys.argv[4:]))
-elif sys.argv[1] == "slots":
-    statements(sys.argv[2], sys.argv[3], read(sys.argv[5:]), int(sys.argv[4]))
-elif sys.argv[1] == "rings":
-    statements(sys.argv[2], sys.argv[3], of_rings(sys.argv[5], sys.argv[6:]), int(sys.argv[4]))
-else:
-    migrations(sys.argv[2], sys.argv[3:])
+def main(kind, out, *rest):
+    if kind == "statements":
+        statements(out, rest[0], read(rest[1:]))
+    elif kind == "slots":
+        statements(out, rest[0], read(rest[2:]), int(rest[1]))
+    elif kind == "rings":
+        statements(out, rest[0], of_rings(rest[2], rest[3:]), int(rest[1]))
+    else:
+        migrations(out, rest)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -10,6 +10,9 @@ import psycopg2
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), ".."))
 from harness import *  # noqa: E402,F403 pylint: disable=wrong-import-position,wildcard-import
 
+sys.path.append(os.path.join(ROOT, "tools"))
+import embed  # noqa: E402 pylint: disable=wrong-import-position
+
 PROBE = os.environ.get("PAWL_STORE_PROBE") or os.path.join(build_dir(), "tests", "sql", "store_probe")
 HOT = ["keys", "replay_keys", "orders", "waiting", "notifications", "deliveries", "due", "claims", "cap_slots"]
 FACTS = ["bodies", "repeats", "moves", "attempts", "contents", "rejected", "audit"]
@@ -34,6 +37,20 @@ def migrated(t, **options):
     done = subprocess.run([PROBE, cluster.dsn(), "up"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     eq(done.returncode, 0, done.stdout)
     return cluster
+
+
+def rings():
+    """[(ring, column that dates its rows)] as the build embeds them."""
+    with open(os.path.join(ROOT, "dispatcher", "retention", "meson.build"), encoding="utf-8") as f:
+        named = re.search(r"'((?:[a-z_]+:[a-z_]+,?)+)'", f.read()).group(1)
+    return [tuple(r.split(":")) for r in named.split(",")]
+
+
+def as_embedded(name, text):
+    """(name, text) of each statement that the build makes of one file (tools/embed.py)."""
+    if not os.path.basename(name).startswith("ring_"):
+        return [(name, text)]
+    return [(f"{name} for {ring}", embed.ring_of(text.encode(), ring, column).decode()) for ring, column in rings()]
 
 
 def statements():
@@ -69,7 +86,7 @@ def plan(cur, text):
 
 def misfits(cluster):
     wrong = []
-    for path, text in statements():
+    for path, text in (one for file in statements() for one in as_embedded(*file)):
         for role in roles_of(path):
             conn = cluster.connect(role or "pawl", autocommit=False)
             try:
