@@ -85,8 +85,8 @@ void visit_channels(struct visit *visit)
         return;
     for (int kind = CHANNEL_EMAIL; kind < CHANNEL_COUNT; kind++) {
         const struct channel *channel = &visit->policy->channels[kind];
-        const struct provider *provider = channel_provider(channel);
-        if (channel->active && provider)
-            probe(visit, channel, provider);
+        for (size_t i = 0; channel->active && i < channel->n_providers; i++)
+            if (channel->providers[i].driver != DRIVER_OTHER)
+                probe(visit, channel, &channel->providers[i]);
     }
 }

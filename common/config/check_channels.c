@@ -2,6 +2,8 @@
 #include "common/config/policy_made.h"
 #include "common/config/value.h"
 
+#include <stdio.h>
+
 #define SAY(level, slot, beside, code, ...)                                                        \
     schema_diag(making->load, level, AT_SLOT(slot, beside), code, __VA_ARGS__)
 
@@ -103,8 +105,42 @@ static void check_driver(
 
 const struct provider *channel_provider(const struct channel *channel)
 {
-    bool runs = channel->n_providers > 0 && channel->providers[0].driver != DRIVER_OTHER;
-    return runs ? &channel->providers[0] : NULL;
+    for (size_t i = 0; i < channel->n_providers; i++)
+        if (channel->providers[i].driver != DRIVER_OTHER)
+            return &channel->providers[i];
+    return NULL;
+}
+
+static bool is_taken(const struct channel *channel, size_t n, const char *name)
+{
+    for (size_t i = 0; i < n; i++)
+        if (channel->providers[i].name && strcmp(channel->providers[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+// The driver's own name, or the first of `smtp-2`, `smtp-3`, .. that is free.
+static void name_provider(struct channel *channel, size_t i)
+{
+    struct provider *provider = &channel->providers[i];
+    char name[64];
+    snprintf(name, sizeof name, "%s", provider->driver_name);
+    for (unsigned n = 2; is_taken(channel, channel->n_providers, name); n++)
+        snprintf(name, sizeof name, "%.40s-%u", provider->driver_name, n);
+    provider->name = xstrdup(name);
+}
+
+static void check_names(const struct making *making, struct channel *channel)
+{
+    for (size_t i = 0; i < channel->n_providers; i++) {
+        const struct provider *provider = &channel->providers[i];
+        if (provider->name && is_taken(channel, i, provider->name))
+            SAY(DIAG_ERROR, &provider->name, NULL, "provider-name",
+                    "name: another provider of this channel is called '%s'", provider->name);
+    }
+    for (size_t i = 0; i < channel->n_providers; i++)
+        if (!channel->providers[i].name && channel->providers[i].driver_name)
+            name_provider(channel, i);
 }
 
 static void check_channel(const struct making *making, struct channel *channel)
@@ -112,10 +148,8 @@ static void check_channel(const struct making *making, struct channel *channel)
     for (size_t i = 0; i < channel->n_providers; i++) {
         struct provider *provider = &channel->providers[i];
         check_driver(making, channel->kind, provider);
-        if (provider->driver != DRIVER_OTHER && i > 0)
-            SAY(DIAG_INACTIVE, &provider->driver_name, NULL, "inactive",
-                    "not active yet: providers: only the first is used");
     }
+    check_names(making, channel);
     channel->active = channel_provider(channel) != NULL;
 }
 

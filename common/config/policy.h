@@ -177,6 +177,7 @@ struct gateway {
 
 struct provider {
     char *driver_name;
+    char *name; // unique in its channel, stored with tries and deliveries
     enum driver driver;
     // smtp: smtp:// (plain, loopback only, or STARTTLS demanded) or smtps://. Drivers over HTTP:
     // the API's base, NULL = the provider's own; http:// for loopback only
@@ -195,17 +196,19 @@ struct provider {
     bool plain;           // no TLS: only allowed for loopback
     char *ca;             // file with the CA certificates, or NULL = the system's
     bool private_net;     // `private: true`: its address may be a private one
+    double rate;          // a second, over all dispatchers; 0 = unlimited
+    int concurrency;      // tries at once in one dispatcher; 0 = the default
 };
 
 struct channel {
     enum channel_kind kind;
-    bool configured, active; // active: at least its first provider runs
+    bool configured, active; // active: at least one provider runs
     char *from;
-    double rate; // a second; 0 = unlimited (not active yet)
+    double rate; // a second, over all dispatchers; 0 = unlimited
     struct provider *providers;
     size_t n_providers;
 };
-// The provider that is used: the first one, if it runs; else NULL.
+// The first provider that runs, NULL = none. What one try is given to, dispatcher/route decides.
 const struct provider *channel_provider(const struct channel *channel);
 
 struct step {

@@ -26,6 +26,10 @@ static const struct schema_word method_words[] = {{"POST", 0}, {"PUT", 0}, {"GET
 #define BASE {.name = "url", .type = S_WEB_URL, .offset = AT(provider, url), .about = "where its API is; default the provider's own"}
 #define CA {.name = "ca", .type = S_TEXT, .offset = AT(provider, ca), .about = "file with the CA certificates; default the system's"}
 #define PRIVATE {.name = "private", .type = S_BOOL, .offset = AT(provider, private_net), .fallback = "false", .about = "its address may be one of a private network"}
+#define NAME {.name = "name", .type = S_IDENT, .offset = AT(provider, name), .about = "what it is called in figures, logs and commands; default the driver's name, a second of the same driver `smtp-2`"}
+#define OWN_RATE {.name = "rate", .type = S_RATE, .offset = AT(provider, rate), .about = "this provider gets no more, over all dispatchers"}
+#define CONCURRENCY {.name = "concurrency", .type = S_INT, .min = 1, .max = 10000, .offset = AT(provider, concurrency), .about = "tries at once in one dispatcher; default 100"}
+#define COMMON NAME, OWN_RATE, CONCURRENCY
 #define CALLBACK {.name = "callback", .type = S_WEB_URL, .offset = AT(provider, callback), .about = "where it reports what became of a message: a source of this policy, as the provider reaches it"}
 
 static const struct schema_key smtp_keys[] = {
@@ -35,18 +39,19 @@ static const struct schema_key smtp_keys[] = {
         {.name = "password", .type = S_CREDENTIAL, .offset = AT(provider, password.credential), .about = "login secret"},
         {.name = "tls", .type = S_ENUM, .words = tls_words, .offset = AT(provider, tls), .about = "starttls, implicit or none; default: implicit for smtps://, else starttls, none for loopback"},
         {.name = "ca", .type = S_TEXT, .offset = AT(provider, ca), .about = "file with the CA certificates; default the system's"},
+        COMMON,
 };
-static const struct schema_key http_email_keys[] = {DRIVER(email_drivers), TOKEN, BASE, CA, PRIVATE};
-static const struct schema_key token_email_keys[] = {DRIVER_LATER(email_drivers), TOKEN};
-static const struct schema_key mailgun_keys[] = {DRIVER_LATER(email_drivers), TOKEN, CHECKED("domain", S_TEXT, "the sending domain")};
-static const struct schema_key twilio_keys[] = {DRIVER_LATER(sms_drivers), NEEDED("account", account, "the account's id"), TOKEN, BASE, CALLBACK};
-static const struct schema_key vonage_keys[] = {DRIVER_LATER(sms_drivers), NEEDED("application", account, "the application's id"), SECRET("key", "its private key"), BASE, CALLBACK};
-static const struct schema_key sinch_keys[] = {DRIVER_LATER(sms_drivers), NEEDED("plan", account, "the service plan's id"), TOKEN, BASE, CALLBACK};
-static const struct schema_key telnyx_keys[] = {DRIVER_LATER(sms_drivers), TOKEN, BASE, CALLBACK};
-static const struct schema_key messagebird_keys[] = {DRIVER_LATER(sms_drivers), TOKEN};
-static const struct schema_key apns_keys[] = {DRIVER_LATER(push_drivers), NEEDED("team", team, "team id"), NEEDED("key_id", key_id, "the key's id"), SECRET("key", "the signing key (.p8)"), NEEDED("topic", topic, "the app's bundle id"), BASE};
-static const struct schema_key fcm_keys[] = {DRIVER_LATER(push_drivers), NEEDED("project", project, "project id"), SECRET("key", "the service account (JSON)"), BASE};
-static const struct schema_key webpush_keys[] = {DRIVER_LATER(push_drivers), NEEDED("subject", subject, "mailto: or https: of who runs this"), SECRET("key", "the VAPID key")};
+static const struct schema_key http_email_keys[] = {DRIVER(email_drivers), TOKEN, BASE, CA, PRIVATE, COMMON};
+static const struct schema_key token_email_keys[] = {DRIVER_LATER(email_drivers), TOKEN, COMMON};
+static const struct schema_key mailgun_keys[] = {DRIVER_LATER(email_drivers), TOKEN, CHECKED("domain", S_TEXT, "the sending domain"), COMMON};
+static const struct schema_key twilio_keys[] = {DRIVER_LATER(sms_drivers), NEEDED("account", account, "the account's id"), TOKEN, BASE, CALLBACK, COMMON};
+static const struct schema_key vonage_keys[] = {DRIVER_LATER(sms_drivers), NEEDED("application", account, "the application's id"), SECRET("key", "its private key"), BASE, CALLBACK, COMMON};
+static const struct schema_key sinch_keys[] = {DRIVER_LATER(sms_drivers), NEEDED("plan", account, "the service plan's id"), TOKEN, BASE, CALLBACK, COMMON};
+static const struct schema_key telnyx_keys[] = {DRIVER_LATER(sms_drivers), TOKEN, BASE, CALLBACK, COMMON};
+static const struct schema_key messagebird_keys[] = {DRIVER_LATER(sms_drivers), TOKEN, COMMON};
+static const struct schema_key apns_keys[] = {DRIVER_LATER(push_drivers), NEEDED("team", team, "team id"), NEEDED("key_id", key_id, "the key's id"), SECRET("key", "the signing key (.p8)"), NEEDED("topic", topic, "the app's bundle id"), BASE, COMMON};
+static const struct schema_key fcm_keys[] = {DRIVER_LATER(push_drivers), NEEDED("project", project, "project id"), SECRET("key", "the service account (JSON)"), BASE, COMMON};
+static const struct schema_key webpush_keys[] = {DRIVER_LATER(push_drivers), NEEDED("subject", subject, "mailto: or https: of who runs this"), SECRET("key", "the VAPID key"), COMMON};
 
 static const struct schema_key pair_row = {.name = "value", .type = S_TEXT, .offset = AT(pair, value)};
 static const struct schema header_schema = {.name = "header", .size = sizeof(struct pair), .shorthand = &pair_row, .name_type = S_HEADER, .name_offset = AT(pair, name)};
@@ -65,6 +70,7 @@ static const struct schema_key http_keys[] = {
         {.name = "url", .type = S_TEXT, .required = true, .offset = AT(provider, url), .about = "where it goes; this and the request's values hold {to} {from} {text} {key} {coding} {token}"},
         {.name = "token", .type = S_CREDENTIAL, .offset = AT(provider, password.credential), .about = "the secret that {token} stands for"},
         {.name = "request", .type = S_MAP, .of = &gateway_schema, .shape = BOXED, .offset = AT(provider, http), .about = "how it is asked and what its reply means"},
+        COMMON,
 };
 
 #define PROVIDER(name_, keys_) static const struct schema name_ = {.name = "provider", .size = sizeof(struct provider), TABLE(keys_)}
@@ -102,8 +108,8 @@ PROVIDERS(email_provider_schema, email_driver_row, email_variants);
 PROVIDERS(sms_provider_schema, sms_driver_row, sms_variants);
 PROVIDERS(push_provider_schema, push_driver_row, push_variants);
 
-#define RATE {.name = "rate", .type = S_RATE, .offset = AT(channel, rate), .later = "messages leave as fast as they are taken", .about = "no faster than this"}
-#define PROVIDER_LIST(of_) {.name = "providers", .type = S_MAP, .of = (of_), LIST_IN(channel, providers), .required = true, .least = 1, .about = "tried in turn"}
+#define RATE {.name = "rate", .type = S_RATE, .offset = AT(channel, rate), .about = "no more leave, over all dispatchers"}
+#define PROVIDER_LIST(of_) {.name = "providers", .type = S_MAP, .of = (of_), LIST_IN(channel, providers), .required = true, .least = 1, .about = "tried in turn, the next only after a refusal that is the provider's own"}
 
 static const struct schema_key email_keys[] = {
         {.name = "from", .type = S_MAILBOX, .required = true, .offset = AT(channel, from), .about = "the sender's mailbox"},

@@ -53,6 +53,43 @@ static void a_gateway_is_described_by_its_request(void **state)
     policy_unref(policy);
 }
 
+static const struct policy_mails {
+    const char *first, *second, *name_1, *name_2; // names NULL = refused
+} mails[] = {
+        {"", "", "smtp", "smtp-2"},
+        {"", ", name: main", "smtp", "main"},
+        {", name: smtp-2", "", "smtp-2", "smtp"},
+        {", name: main", ", name: main", NULL, NULL},
+        {", name: main, rate: 30/m, concurrency: 7", ", name: spare", "main", "spare"},
+};
+
+static void every_provider_has_a_name_of_its_own(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(mails); i++) {
+        AUTO_TEXT struct text body;
+        text_init(&body, 4096);
+        text_fmt(&body,
+                "pawl: 1\nchannels:\n  email:\n    from: \"a@b.example\"\n    providers:\n"
+                "      - { driver: smtp, url: \"smtps://one.example\"%s }\n"
+                "      - { driver: smtp, url: \"smtps://two.example\"%s }\n",
+                mails[i].first, mails[i].second);
+        struct diag diag = {0};
+        struct policy *policy = kit_policy(text_cstr(&body), &diag);
+        diag_fini(&diag);
+        assert_int_equal(policy != NULL, mails[i].name_1 != NULL);
+        if (!policy)
+            continue;
+        const struct provider *providers = policy->channels[CHANNEL_EMAIL].providers;
+        assert_string_equal(providers[0].name, mails[i].name_1);
+        assert_string_equal(providers[1].name, mails[i].name_2);
+        assert_int_equal(providers[0].concurrency, i == 4 ? 7 : 0);
+        assert_true(i == 4 ? providers[0].rate > 0.49 && providers[0].rate < 0.51
+                           : !(providers[0].rate > 0));
+        policy_unref(policy);
+    }
+}
+
 static void each_drivers_settings_are_kept(void **state)
 {
     (void)state;
@@ -120,6 +157,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
             cmocka_unit_test(a_gateway_is_described_by_its_request),
+            cmocka_unit_test(every_provider_has_a_name_of_its_own),
             cmocka_unit_test(each_drivers_settings_are_kept),
             cmocka_unit_test(a_request_that_makes_no_sense_is_refused),
     };

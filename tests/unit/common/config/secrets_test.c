@@ -5,7 +5,8 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-static const char *const all_names[] = {"pay-2026", "pay-2025", "carrier", "shop", "smtp"};
+static const char *const all_names[] = {
+        "pay-2026", "pay-2025", "carrier", "shop", "smtp", "resend"};
 
 struct fixture {
     char dir[32];
@@ -78,6 +79,8 @@ static void dispatchers_load_the_secrets_of_channels_only(void **state)
     assert_true(load(f, SECRETS_OF_CHANNELS));
     assert_true(slice_eq(
             f->policy->channels[CHANNEL_EMAIL].providers[0].password.value, SLICE("hunter2")));
+    assert_true(slice_eq(
+            f->policy->channels[CHANNEL_EMAIL].providers[1].password.value, SLICE("hunter2")));
     assert_int_equal(value_of(f, "pay", 0).len, 0);
 }
 
