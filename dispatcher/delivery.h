@@ -64,6 +64,18 @@ struct attempt_result {
     int64_t wire_ms;        // time on the wire
 };
 
+// Which shared token a try went out with (dispatcher/token): none where generation is 0.
+struct bearer_use {
+    struct key identity;
+    int64_t generation;
+};
+
+// A shared token for one try, as transport_start() puts it into the request; borrowed.
+struct bearer {
+    struct slice token;
+    struct bearer_use use;
+};
+
 // One claimed delivery.
 struct delivery {
     int bucket;
@@ -85,8 +97,9 @@ struct delivery {
     struct content content;
     struct key claim; // the fence
     struct attempt_result result;
-    int64_t started_ms; // monotonic, 0 = not started
-    bool probe;         // no delivery at all: connect and sign in only, nothing is sent
+    struct bearer_use bearer; // of this try
+    int64_t started_ms;       // monotonic, 0 = not started
+    bool probe;               // no delivery at all: connect and sign in only, nothing is sent
     struct delivery *next;
 };
 void delivery_free(struct delivery *delivery);

@@ -54,7 +54,7 @@ static void start_one(struct wire *wire, struct delivery *delivery)
         wire->ended(wire->user, delivery);
         return;
     }
-    if (!transport_start(wire->transport, channel, provider, delivery, &err)) {
+    if (!transport_start(wire->transport, channel, provider, NULL, delivery, &err)) {
         wire->ended(wire->user, delivery);
         return;
     }

@@ -72,7 +72,7 @@ static void probe(
         return;
     }
     fill(channel, &delivery);
-    if (transport_start(transport, channel, provider, &delivery, &err))
+    if (transport_start(transport, channel, provider, NULL, &delivery, &err))
         wait_for(transport);
     tell(visit, provider, channel_name(channel->kind), &delivery.result);
     transport_free(transport);

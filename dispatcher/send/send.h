@@ -22,11 +22,12 @@ void transport_free(struct transport *transport);
 int64_t transport_timeout_ms(const struct transport *transport);
 int transport_free_slots(const struct transport *transport);
 
-// Starts the try, or a probe (accepted = the server was reached and let us in); the delivery stays
+// Starts the try (with this shared token; NULL = its driver needs none), or a probe (accepted = the server was reached and let us in); the delivery stays
 // the caller's and must live until it is done. False + err: it never started (result.outcome is set
 // too: refused for a bad address, retry else).
 MUST_CHECK bool transport_start(struct transport *transport, const struct channel *channel,
-        const struct provider *provider, struct delivery *delivery, struct err *err);
+        const struct provider *provider, const struct bearer *bearer, struct delivery *delivery,
+        struct err *err);
 
 // Waits at most wait_ms for transfers, extra_fd (the database's; -1 = none) or a wake-up.
 // *ret_extra: poll events seen.

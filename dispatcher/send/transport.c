@@ -187,6 +187,14 @@ static char *with_ascii_domain(const char *mailbox)
     return text_steal(&out);
 }
 
+static bool add_bearer(const struct bearer *bearer, struct delivery *delivery,
+        struct http_request *request, struct err *err)
+{
+    delivery->bearer = bearer ? bearer->use : (struct bearer_use){0};
+    return !bearer || http_head_secret(request, "Authorization", "Bearer ", bearer->token, err) ||
+           never_started(delivery, ATTEMPT_RETRY, LEVEL_PROVIDER, err);
+}
+
 static bool build_http(const struct driver_row *driver, const struct provider *provider,
         struct delivery *delivery, struct http_request *request, struct err *err)
 {
@@ -205,10 +213,12 @@ static bool build_http(const struct driver_row *driver, const struct provider *p
 }
 
 static bool start_http(struct transport *transport, const struct driver_row *driver,
-        const struct provider *provider, struct delivery *delivery, struct err *err)
+        const struct provider *provider, const struct bearer *bearer, struct delivery *delivery,
+        struct err *err)
 {
     AUTO_HTTP_REQUEST struct http_request request = {0};
-    if (!build_http(driver, provider, delivery, &request, err))
+    if (!build_http(driver, provider, delivery, &request, err) ||
+            !add_bearer(bearer, delivery, &request, err))
         return false;
     struct exchange *exchange = NULL;
     for (size_t i = 0; !exchange && i < transport->n; i++)
@@ -224,7 +234,8 @@ static bool start_http(struct transport *transport, const struct driver_row *dri
 }
 
 bool transport_start(struct transport *transport, const struct channel *channel,
-        const struct provider *provider, struct delivery *delivery, struct err *err)
+        const struct provider *provider, const struct bearer *bearer, struct delivery *delivery,
+        struct err *err)
 {
     struct err own;
     err = err ? err : &own;
@@ -236,7 +247,7 @@ bool transport_start(struct transport *transport, const struct channel *channel,
     }
     if (transport_free_slots(transport) <= 0)
         return no_slot(delivery, err);
-    return driver->build ? start_http(transport, driver, provider, delivery, err)
+    return driver->build ? start_http(transport, driver, provider, bearer, delivery, err)
                          : start_smtp(transport, provider, delivery, err);
 }
 

@@ -114,11 +114,15 @@ static void send_one(struct rig *rig, const json_t *line)
             .starttls = json_is_true(json_object_get(line, "starttls")),
             .ca = copy(line, "ca"),
             .account = copy(line, "account"),
+            .topic = copy(line, "topic"),
+            .project = copy(line, "project"),
     };
     struct channel channel = {.kind = channel_of(line)};
     struct delivery *delivery = make_delivery(line);
+    struct bearer bearer = {.token = slice_of(member(line, "bearer")), .use.generation = 1};
     struct err err;
-    if (transport_start(rig->transport, &channel, &provider, delivery, &err))
+    if (transport_start(rig->transport, &channel, &provider, bearer.token.len ? &bearer : NULL,
+                delivery, &err))
         rig->in_flight++;
     else
         print_result(delivery, false);
@@ -126,6 +130,8 @@ static void send_one(struct rig *rig, const json_t *line)
     free(provider.user);
     free(provider.ca);
     free(provider.account);
+    free(provider.topic);
+    free(provider.project);
 }
 
 static void run(struct rig *rig, int64_t ms)

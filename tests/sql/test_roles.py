@@ -24,11 +24,11 @@ ALLOWED = {
     "pawl_dispatcher": {
         "migrations": "s", "policy_versions": "s", "policy_texts": "s", "names": "s", "notifications": "s",
         "deliveries": "su", "due": "sid", "claims": "siud", "cap_slots": "siud", "unknown_outcomes": "sid",
-        "contents": "si", "attempts": "si"},
+        "contents": "si", "attempts": "si", "provider_tokens": "siud"},
     "pawl_maint": {
         "key_gen": "siu", "emptied": "siu", "blanked_until": "su", "blank_later": "sid", "policy_versions": "s", "waiting": "s",
         "due": "s", "claims": "s", "deliveries": "s", "notifications": "s", **{slot: "st" for slot in EMPTIED}},
-    "pawl_operator": {"policy_versions": "si", "policy_texts": "si", "names": "si", "audit": "si"},  # and "s" on all
+    "pawl_operator": {"policy_versions": "si", "policy_texts": "si", "names": "si", "audit": "si"},  # and "s" on all but tokens
 }
 
 
@@ -41,7 +41,7 @@ def tables(cluster):
 
 def allowed(role, table, verb):
     if role == "pawl_operator" and verb == "SELECT":
-        return True
+        return table != "provider_tokens"
     return verb[0].lower() in ALLOWED[role].get(table, "")
 
 

@@ -311,6 +311,8 @@ DENIED = [
     ("pawl_maint", "INSERT INTO keys_0 DEFAULT VALUES"),
     ("pawl_maint", "DELETE FROM bodies_0"),
     ("pawl_maint", "SELECT * FROM policy_texts"),
+    ("pawl_operator", "SELECT * FROM provider_tokens"),
+    ("pawl_receiver", "SELECT * FROM provider_tokens"),
     ("pawl_operator", "DELETE FROM audit"),
     ("pawl_operator", "UPDATE audit SET actor = 'x'"),
     ("pawl_operator", "UPDATE policy_texts SET body = ''"),
@@ -348,7 +350,8 @@ RIGHTS = {  # role: table: first letters of the verbs (s i u d t); partitions ar
         "orders": "siu", "waiting": "sid", "rejected": "si", "secret_uses": "siu"},
     "pawl_dispatcher": {
         "migrations": "s", "policy_versions": "s", "policy_texts": "s", "names": "s", "notifications": "s", "deliveries": "su",
-        "due": "sid", "claims": "siud", "cap_slots": "siud", "unknown_outcomes": "sid", "contents": "si", "attempts": "si"},
+        "due": "sid", "claims": "siud", "cap_slots": "siud", "unknown_outcomes": "sid", "contents": "si", "attempts": "si",
+        "provider_tokens": "siud"},
 }
 
 

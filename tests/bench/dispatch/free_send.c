@@ -75,10 +75,12 @@ int transport_free_slots(const struct transport *t)
 }
 
 bool transport_start(struct transport *t, const struct channel *channel,
-        const struct provider *provider, struct delivery *delivery, struct err *err)
+        const struct provider *provider, const struct bearer *bearer, struct delivery *delivery,
+        struct err *err)
 {
     (void)channel;
     (void)provider;
+    (void)bearer;
     (void)err;
     delivery->result = (struct attempt_result){.outcome = ATTEMPT_ACCEPTED, .code = 250};
     delivery->next = NULL;
