@@ -45,6 +45,7 @@ struct content {
     int64_t expires_s; // unix seconds, 0 = never
     int64_t left_s;    // until then, when this try begins; 0 = no limit
     enum priority priority;
+    const char *place; // where its row stands (common/place.h), for receipts; borrowed; may be NULL
 };
 void content_fini(struct content *content);
 MUST_CHECK bool content_to_json(const struct content *content, struct text *out);

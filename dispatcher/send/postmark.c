@@ -11,7 +11,8 @@ static bool write_body(const struct content *content, const char *key_hex, struc
            api_member(out, ",\"Subject\":", content->subject) &&
            api_member(out, ",\"TextBody\":", content->text) &&
            api_member(out, ",\"HtmlBody\":", content->html) &&
-           api_member(out, ",\"Metadata\":{\"pawl-delivery\":", key_hex) && text_str(out, "}}");
+           api_member(out, ",\"Metadata\":{\"pawl-delivery\":", key_hex) &&
+           api_member(out, ",\"pawl-place\":", content->place) && text_str(out, "}}");
 }
 
 bool postmark_build(const struct content *content, const struct provider *provider,

@@ -12,6 +12,7 @@ static bool write_body(const struct content *content, const char *key_hex, struc
            api_member(out, ",\"text\":", content->text) &&
            api_member(out, ",\"html\":", content->html) &&
            api_member(out, ",\"tags\":[{\"name\":\"pawl_delivery\",\"value\":", key_hex) &&
+           api_member(out, "},{\"name\":\"pawl_place\",\"value\":", content->place) &&
            text_str(out, "}]}");
 }
 

@@ -21,9 +21,9 @@ static bool write_body(const struct content *content, const struct mail_people *
 {
     return text_str(out, "{\"personalizations\":[{\"to\":[") && write_person(&people->to, out) &&
            api_member(out, "],\"custom_args\":{\"pawl_delivery\":", key_hex) &&
-           text_str(out, "}}],\"from\":") && write_person(&people->from, out) &&
-           api_member(out, ",\"subject\":", content->subject) && text_str(out, ",\"content\":[") &&
-           write_part("text/plain", content->text, true, out) &&
+           api_member(out, ",\"pawl_place\":", content->place) && text_str(out, "}}],\"from\":") &&
+           write_person(&people->from, out) && api_member(out, ",\"subject\":", content->subject) &&
+           text_str(out, ",\"content\":[") && write_part("text/plain", content->text, true, out) &&
            write_part("text/html", content->html, !content->text, out) && text_str(out, "]}");
 }
 

@@ -33,11 +33,12 @@ static bool add_expiry(struct text *body, int64_t expires_s)
     return compose_json(body, "expire_at", slice_of(when));
 }
 
-static bool add_callback(const struct provider *provider, const char *key_hex, struct text *body)
+static bool add_callback(const struct provider *provider, const struct content *content,
+        const char *key_hex, struct text *body)
 {
     return !provider->callback ||
            (compose_json(body, "delivery_report", SLICE("per_recipient")) &&
-                   sms_callback(provider, key_hex, compose_json, "callback_url", body));
+                   sms_callback(provider, content, key_hex, compose_json, "callback_url", body));
 }
 
 bool sinch_build(const struct content *content, const struct provider *provider,
@@ -56,8 +57,8 @@ bool sinch_build(const struct content *content, const struct provider *provider,
             !compose_json_raw(body, "to", "[") || !json_quote(body, sms.to) ||
             !text_char(body, ']') || !compose_json(body, "body", sms.text) ||
             !compose_json(body, "client_reference", slice_of(key_hex)) ||
-            !add_expiry(body, content->expires_s) || !add_callback(provider, key_hex, body) ||
-            !text_char(body, '}'))
+            !add_expiry(body, content->expires_s) ||
+            !add_callback(provider, content, key_hex, body) || !text_char(body, '}'))
         return err_set(err, ERR_FATAL, "the provider's callback is too long");
     *ret_request = request;
     request = (struct http_request){0};

@@ -38,8 +38,8 @@ bool sms_check(const struct content *content, struct sms *ret_sms, enum failure_
     return true;
 }
 
-bool sms_callback(const struct provider *provider, const char *key_hex, sms_compose_fn *compose,
-        const char *name, struct text *body)
+bool sms_callback(const struct provider *provider, const struct content *content,
+        const char *key_hex, sms_compose_fn *compose, const char *name, struct text *body)
 {
     AUTO_TEXT struct text url = {0};
     if (!provider->callback)
@@ -47,5 +47,8 @@ bool sms_callback(const struct provider *provider, const char *key_hex, sms_comp
     text_init(&url, HTTP_URL_MAX);
     return text_str(&url, provider->callback) &&
            text_str(&url, strchr(provider->callback, '?') ? "&delivery=" : "?delivery=") &&
-           compose_percent(&url, slice_of(key_hex)) && compose(body, name, text_slice(&url));
+           compose_percent(&url, slice_of(key_hex)) &&
+           (!content->place || (text_str(&url, "&place=") &&
+                                       compose_percent(&url, slice_of(content->place)))) &&
+           compose(body, name, text_slice(&url));
 }

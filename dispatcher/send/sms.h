@@ -19,12 +19,12 @@ struct sms {
 MUST_CHECK bool sms_check(const struct content *content, struct sms *ret_sms,
         enum failure_level *ret_level, struct err *err);
 
-// Adds the provider's callback URL, with the delivery's key as its parameter `delivery`, to a body
-// by compose_json() or compose_form(). A provider without one: nothing is added. False when it does
-// not fit.
+// Adds the provider's callback URL, with the delivery's key as its parameter `delivery` and its
+// place as `place`, to a body by compose_json() or compose_form(). A provider without one: nothing
+// is added. False when it does not fit.
 typedef bool sms_compose_fn(struct text *body, const char *name, struct slice value);
-MUST_CHECK bool sms_callback(const struct provider *provider, const char *key_hex,
-        sms_compose_fn *compose, const char *name, struct text *body);
+MUST_CHECK bool sms_callback(const struct provider *provider, const struct content *content,
+        const char *key_hex, sms_compose_fn *compose, const char *name, struct text *body);
 
 #define SMS_DRIVER(name_)                                                                          \
     MUST_CHECK bool name_##_build(const struct content *content, const struct provider *provider,  \

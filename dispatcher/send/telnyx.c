@@ -2,6 +2,7 @@
 // answer for 24 hours, so a repeat is the look-up.
 // Sources: https://developers.telnyx.com/docs/messaging/messages/error-codes and
 // /development/api-fundamentals/api-errors
+#include "common/json/scan.h"
 #include "dispatcher/send/compose.h"
 #include "dispatcher/send/rules.h"
 #include "dispatcher/send/sms.h"
@@ -14,6 +15,15 @@ static bool build_head(const struct provider *provider, const char *key_hex,
            http_head_secret(request, "Authorization", "Bearer ", provider->password.value, err) &&
            http_head_add(request, "Idempotency-Key", slice_of(key_hex), err) &&
            http_head_add(request, "Content-Type", SLICE("application/json"), err);
+}
+
+// Tags come back in each webhook, where they are signed as the callback's URL is not.
+static bool add_tags(const struct content *content, const char *key_hex, struct text *body)
+{
+    return !content->place ||
+           (compose_json_raw(body, "tags", "[") && json_quote(body, slice_of(key_hex)) &&
+                   text_char(body, ',') && json_quote(body, slice_of(content->place)) &&
+                   text_char(body, ']'));
 }
 
 bool telnyx_build(const struct content *content, const struct provider *provider,
@@ -30,7 +40,8 @@ bool telnyx_build(const struct content *content, const struct provider *provider
     struct text *body = &request.body;
     if (!text_char(body, '{') || !compose_json(body, "from", sms.from) ||
             !compose_json(body, "to", sms.to) || !compose_json(body, "text", sms.text) ||
-            !sms_callback(provider, key_hex, compose_json, "webhook_url", body) ||
+            !add_tags(content, key_hex, body) ||
+            !sms_callback(provider, content, key_hex, compose_json, "webhook_url", body) ||
             !text_char(body, '}'))
         return err_set(err, ERR_FATAL, "the provider's callback is too long");
     *ret_request = request;

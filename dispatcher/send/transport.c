@@ -2,6 +2,7 @@
 
 #include "common/clock.h"
 #include "common/fault.h"
+#include "common/place.h"
 #include "dispatcher/send/carrier.h"
 #include "dispatcher/send/encode.h"
 
@@ -207,6 +208,10 @@ static bool build_http(const struct driver_row *driver, const struct provider *p
             slice_of(delivery->target), delivery->redrive);
     char hex[KEY_HEX];
     key_hex(key, hex);
+    char place[PLACE_MAX];
+    place_write(
+            &(struct place){delivery->bucket, delivery->notification, delivery->redrive}, place);
+    content.place = place;
     enum failure_level level = LEVEL_MESSAGE;
     return driver->build(&content, provider, hex, request, &level, err) ||
            not_built(delivery, level, err);

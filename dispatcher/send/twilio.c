@@ -49,7 +49,8 @@ bool twilio_build(const struct content *content, const struct provider *provider
     if (!compose_form(&request.body, "To", sms.to) ||
             !compose_form(&request.body, "From", sms.from) ||
             !compose_form(&request.body, "Body", sms.text) ||
-            !sms_callback(provider, key_hex, compose_form, "StatusCallback", &request.body) ||
+            !sms_callback(
+                    provider, content, key_hex, compose_form, "StatusCallback", &request.body) ||
             !add_validity(&request.body, content->left_s))
         return err_set(err, ERR_FATAL, "the provider's callback is too long");
     *ret_request = request;

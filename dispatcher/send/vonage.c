@@ -43,7 +43,7 @@ bool vonage_build(const struct content *content, const struct provider *provider
             !compose_json(body, "to", bare(sms.to)) || !compose_json(body, "text", sms.text) ||
             !compose_json(body, "client_ref", slice_of(key_hex)) ||
             !add_ttl(body, content->left_s) ||
-            !sms_callback(provider, key_hex, compose_json, "webhook_url", body) ||
+            !sms_callback(provider, content, key_hex, compose_json, "webhook_url", body) ||
             !text_char(body, '}'))
         return err_set(err, ERR_FATAL, "the provider's callback is too long");
     *ret_request = request;

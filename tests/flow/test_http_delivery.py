@@ -45,7 +45,8 @@ def test_one_due_row_makes_one_request_under_the_deliverys_key(t):
     eq(p.by_rcpt(), {"ann@example.net": 1})
     request = p.requests[0]
     eq(request["headers"]["authorization"], ["Bearer " + secret("api")])
-    eq(request["json"]["tags"], [{"name": "pawl_delivery", "value": request["key"]}])
+    eq(request["json"]["tags"], [{"name": "pawl_delivery", "value": request["key"]},
+                                 {"name": "pawl_place", "value": f"1-{nid.replace('-', '')}-0"}], "receipts find the row by them")
     eq(request["json"]["subject"], "least 1001")
     eq(rows.cluster.value("SELECT provider_id FROM pawl.attempts"), "re_1")
     eq(w.metric("pawl_attempts_total", outcome="accepted"), 1)

@@ -32,15 +32,18 @@ static void each_driver_makes_its_request(void **state)
                     "Authorization: Bearer s3cret\r\nIdempotency-Key: " KEY "\r\n",
                     "{\"from\":\"Shop <shop@example.net>\",\"to\":[\"ann@example.org\"],"
                     "\"subject\":\"Order \\\"1001\\\"\",\"text\":\"Hello\\nyou\","
-                    "\"tags\":[{\"name\":\"pawl_delivery\",\"value\":\"" KEY "\"}]}"},
+                    "\"tags\":[{\"name\":\"pawl_delivery\",\"value\":\"" KEY "\"},"
+                    "{\"name\":\"pawl_place\",\"value\":\"0-x-0\"}]}"},
             {"postmark", "https://api.postmarkapp.com/email", "X-Postmark-Server-Token: s3cret\r\n",
                     "{\"From\":\"Shop <shop@example.net>\",\"To\":\"ann@example.org\","
                     "\"Subject\":\"Order \\\"1001\\\"\",\"TextBody\":\"Hello\\nyou\","
-                    "\"Metadata\":{\"pawl-delivery\":\"" KEY "\"}}"},
+                    "\"Metadata\":{\"pawl-delivery\":\"" KEY "\","
+                    "\"pawl-place\":\"0-x-0\"}}"},
             {"sendgrid", "https://api.sendgrid.com/v3/mail/send",
                     "Authorization: Bearer s3cret\r\n",
                     "{\"personalizations\":[{\"to\":[{\"email\":\"ann@example.org\"}],"
-                    "\"custom_args\":{\"pawl_delivery\":\"" KEY "\"}}],"
+                    "\"custom_args\":{\"pawl_delivery\":\"" KEY "\","
+                    "\"pawl_place\":\"0-x-0\"}}],"
                     "\"from\":{\"email\":\"shop@example.net\",\"name\":\"Shop\"},"
                     "\"subject\":\"Order \\\"1001\\\"\","
                     "\"content\":[{\"type\":\"text/plain\",\"value\":\"Hello\\nyou\"}]}"},
@@ -49,6 +52,7 @@ static void each_driver_makes_its_request(void **state)
         AUTO_HTTP_REQUEST struct http_request request = {0};
         const struct driver_row *driver = driver_find(CHANNEL_EMAIL, rows[i].name);
         struct content content = a_mail();
+        content.place = "0-x-0";
         struct provider provider = a_provider();
         enum failure_level level;
         struct err err = {0};

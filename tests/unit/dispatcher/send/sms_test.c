@@ -2,6 +2,8 @@
 #include "dispatcher/send/sms.h"
 #include "tests/test.h"
 
+#define PLACED "fedcba9876543210fedcba9876543210"
+
 static char to[] = "+4915112345678", from[] = "+4915100000000", words[] = "Paket & Gr\u00fc\u00dfe",
             url[] = "https://sms.example.net:8443/base", account[] = "AC00/7",
             callback[] = "https://hooks.example.com/hooks/status?v=1";
@@ -9,7 +11,7 @@ static const char key[] = "0123456789abcdef0123456789abcdef";
 
 static struct content sample(void)
 {
-    return (struct content){.to = to, .from = from, .text = words};
+    return (struct content){.to = to, .from = from, .text = words, .place = "3ff-" PLACED "-0"};
 }
 
 static struct provider provider_of(const char *secret)
@@ -42,7 +44,7 @@ static void twilio_gets_a_form_and_our_key_in_the_callback(void **state)
     assert_string_equal(text_cstr(&request.body),
             "To=%2B4915112345678&From=%2B4915100000000&Body=Paket%20%26%20Gr%C3%BC%C3%9Fe"
             "&StatusCallback=https%3A%2F%2Fhooks.example.com%2Fhooks%2Fstatus%3Fv%3D1%26delivery"
-            "%3D0123456789abcdef0123456789abcdef&ValidityPeriod=36000");
+            "%3D0123456789abcdef0123456789abcdef%26place%3D3ff-" PLACED "-0&ValidityPeriod=36000");
     assert_null(request.method);
 }
 
@@ -64,7 +66,7 @@ static void sinch_gets_a_batch_of_one_with_our_reference(void **state)
             "\"client_reference\":\"0123456789abcdef0123456789abcdef\","
             "\"expire_at\":\"2026-09-21T14:13:20.000Z\",\"delivery_report\":\"per_recipient\","
             "\"callback_url\":\"https://hooks.example.com/hooks/status?v=1&delivery="
-            "0123456789abcdef0123456789abcdef\"}");
+            "0123456789abcdef0123456789abcdef&place=3ff-" PLACED "-0\"}");
 }
 
 static void vonage_gets_bare_numbers_and_our_reference(void **state)
@@ -95,6 +97,8 @@ static void telnyx_gets_our_key_as_idempotency_key_and_always_the_same_bytes(voi
     assert_string_equal(first.url, "https://api.telnyx.com/v2/messages");
     assert_non_null(strstr(
             text_cstr(&first.head), "\r\nIdempotency-Key: 0123456789abcdef0123456789abcdef\r\n"));
+    assert_non_null(strstr(text_cstr(&first.body),
+            "\"tags\":[\"0123456789abcdef0123456789abcdef\",\"3ff-" PLACED "-0\"]"));
     assert_string_equal(text_cstr(&first.body), text_cstr(&second.body));
     assert_string_equal(text_cstr(&first.head), text_cstr(&second.head));
 }
