@@ -20,8 +20,11 @@ WITH rule AS (
         ('pawl_maint', 'key_gen', 'SELECT INSERT UPDATE', true),
         ('pawl_maint', 'keys_0 replay_keys_0 bodies_0 repeats_0 moves_0 attempts_0 contents_0 rejected_0', 'SELECT TRUNCATE', true),
         ('pawl_maint', 'orders notifications deliveries audit_0', 'INSERT DELETE TRUNCATE', false),
-        ('pawl_operator', 'policy_versions policy_texts names audit', 'INSERT', true),
-        ('pawl_operator', 'orders deliveries keys bodies moves attempts rejected', 'INSERT UPDATE DELETE TRUNCATE', false)
+        ('pawl_operator', 'policy_versions policy_texts names audit deliveries due attempts unknown_outcomes', 'INSERT', true),
+        ('pawl_operator', 'deliveries', 'UPDATE', true),
+        ('pawl_operator', 'unknown_outcomes cap_slots', 'DELETE', true),
+        ('pawl_operator', 'orders keys bodies moves rejected', 'INSERT UPDATE DELETE TRUNCATE', false),
+        ('pawl_operator', 'attempts audit', 'UPDATE DELETE TRUNCATE', false)
     ) x(role, tables, privileges, wanted),
     unnest(string_to_array(x.tables, ' ')) t(name), unnest(string_to_array(x.privileges, ' ')) p(privilege)
 )

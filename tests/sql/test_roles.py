@@ -28,7 +28,9 @@ ALLOWED = {
     "pawl_maint": {
         "key_gen": "siu", "emptied": "siu", "blanked_until": "su", "blank_later": "sid", "policy_versions": "s", "waiting": "s",
         "due": "s", "claims": "s", "deliveries": "s", "notifications": "s", **{slot: "st" for slot in EMPTIED}},
-    "pawl_operator": {"policy_versions": "si", "policy_texts": "si", "names": "si", "audit": "si"},  # and "s" on all but tokens
+    "pawl_operator": {  # and "s" on all but tokens
+        "policy_versions": "si", "policy_texts": "si", "names": "si", "audit": "si", "deliveries": "siu", "due": "si", "attempts": "si",
+        "unknown_outcomes": "sid", "cap_slots": "sud"},
 }
 
 
