@@ -71,6 +71,8 @@ static void ended(void *user, struct delivery *delivery)
     struct loop *loop = user;
     if (!loop->aborted) // what is cut off by us says nothing about a provider
         health_note(loop->health, delivery, clock_mono_ms());
+    if (delivery->result.stale_token)
+        tokens_stale(loop->bearers.tokens, &delivery->bearer);
     recorder_push(loop->recorder, delivery);
 }
 
@@ -104,8 +106,12 @@ struct loop *loop_new(const struct loop_options *options, struct err *err)
     leases_init(&loop->leases, options->lease_ms);
     loop->policies = policies_new(&(struct policies_options){
             .credentials = options->credentials, .known = options->known});
+    loop->bearers.transport = transport;
+    const struct token_maker maker = bearer_token_maker(&loop->bearers);
+    loop->bearers.tokens = tokens_new(&maker);
     loop->wire = (struct wire){.transport = transport,
             .leases = &loop->leases,
+            .tokens = loop->bearers.tokens,
             .sender = sender,
             .ended = ended,
             .user = loop};
@@ -134,6 +140,7 @@ void loop_free(struct loop *loop)
 {
     if (!loop)
         return;
+    wire_stop(&loop->wire);
     for (size_t i = 0; i < DESKS; i++)
         desk_fini(&loop->desks[i]);
     if (loop->epoll_fd >= 0)
@@ -145,6 +152,7 @@ void loop_free(struct loop *loop)
     gauges_free(loop->gauges);
     health_free(loop->health);
     transport_free(loop->wire.transport);
+    tokens_free(loop->bearers.tokens);
     policies_free(loop->policies);
     leases_fini(&loop->leases);
     free(loop);
@@ -186,6 +194,7 @@ static void begin_stop(struct loop *loop)
 {
     loop->stopping = true;
     loop->grace_ends_ms = clock_mono_ms() + loop->options.grace_ms;
+    wire_stop(&loop->wire);
     LOG(INFO, "dispatcher.stopping", "nothing new starts", L_INT("on_the_wire", loop->wire.flying),
             L_INT("grace_ms", loop->options.grace_ms));
 }
@@ -215,6 +224,8 @@ static int64_t next_wait_ms(const struct loop *loop)
         at = due;
     if (loop->stopping && !loop->aborted && loop->grace_ends_ms < at)
         at = loop->grace_ends_ms;
+    if (loop->wire.holding > 0 && now + WIRE_LOOK_MS < at)
+        at = now + WIRE_LOOK_MS;
     return at > now ? at - now : 0;
 }
 

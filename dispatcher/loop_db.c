@@ -87,6 +87,7 @@ static void refresh(struct loop *loop)
     if (policies_refresh(loop->policies, desk->pg, &err)) {
         loop->refresh_ms = 0;
         atomic_store(&loop->has_sender, true);
+        tokens_policy(loop->bearers.tokens, policies_sender(loop->policies));
         if (loop->options.policy_active)
             loop->options.policy_active(loop->options.user, policies_sender(loop->policies));
         return;
@@ -116,7 +117,7 @@ static bool wants_claim(const struct loop *loop, int64_t now)
             recorder_pending(loop->recorder) > (size_t)loop->options.transfers)
         return false;
     // With more due than fits, a few ended transfers are worth one poll's wait, not a claim each.
-    int free = transport_free_slots(loop->wire.transport);
+    int free = wire_free_slots(&loop->wire);
     bool gather = loop->more_due && now < loop->claim_ms + loop->options.poll_ms;
     return free > (gather ? loop->options.transfers / GATHER_PART : 0);
 }
@@ -128,8 +129,10 @@ static bool choose(struct loop *loop, int64_t now, struct work_kind *ret_work)
     } else if (!loop->stopping && now >= loop->takeover_ms) {
         loop->takeover_ms = now + TAKEOVER_EVERY_MS;
         *ret_work = takeover_work(loop->takeover);
+    } else if (!loop->stopping && now >= tokens_next_ms(loop->bearers.tokens)) {
+        *ret_work = tokens_work(loop->bearers.tokens);
     } else if (wants_claim(loop, now)) {
-        claimer_ask(loop->claimer, transport_free_slots(loop->wire.transport));
+        claimer_ask(loop->claimer, wire_free_slots(&loop->wire));
         *ret_work = claimer_work(loop->claimer);
     } else if (now >= loop->gauges_ms) {
         loop->gauges_ms = now + GAUGES_EVERY_MS;
@@ -229,7 +232,7 @@ static int64_t claim_desk_next_ms(const struct loop *loop, int64_t now)
         return desk_next_ms(desk, now);
     int64_t at = earlier(loop->gauges_ms, leases_renew_at(&loop->leases));
     if (!loop->stopping)
-        at = earlier(at, loop->takeover_ms);
+        at = earlier(at, earlier(loop->takeover_ms, tokens_next_ms(loop->bearers.tokens)));
     if (!loop->stopping && wants_refresh(loop))
         at = earlier(at, loop->refresh_ms);
     if (wants_claim(loop, loop->claim_ms))

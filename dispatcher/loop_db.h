@@ -4,6 +4,7 @@
 // renders and two commits share the disk. To the database they are like two dispatchers: what both
 // touch is locked in key order.
 #pragma once
+#include "dispatcher/bearer.h"
 #include "dispatcher/claim/claim.h"
 #include "dispatcher/claim/takeover.h"
 #include "dispatcher/desk.h"
@@ -30,6 +31,7 @@ struct loop {
     struct takeover *takeover;
     struct renewal *renewal;
     struct gauges *gauges;
+    struct bearer_maker bearers;
     struct health *health;
 
     bool was_connected;        // once: from then on nothing ends the process but a signal

@@ -40,6 +40,42 @@ static void count_possible_duplicate(const struct delivery *delivery)
             L_STR("once", delivery->once), L_INT("step", delivery->tries));
 }
 
+static void hold(struct wire *wire, struct delivery *delivery)
+{
+    struct delivery **end = &wire->held;
+    while (*end)
+        end = &(*end)->next;
+    *end = delivery;
+    delivery->next = NULL;
+    wire->holding++;
+}
+
+// Nothing was tried, and none is spent: it is due again in a while.
+static void without_token(struct wire *wire, struct delivery *delivery)
+{
+    delivery->result = (struct attempt_result){.outcome = ATTEMPT_GIVEN_BACK,
+            .level = LEVEL_PROVIDER,
+            .retry_after_ms = WIRE_NO_TOKEN_MS};
+    snprintf(delivery->result.detail, sizeof delivery->result.detail,
+            "the provider gave no access token");
+    wire->ended(wire->user, delivery);
+}
+
+// True: it waits, or was given back.
+static bool wait_for_token(struct wire *wire, enum token_ready ready, struct delivery *delivery)
+{
+    if (ready == TOKEN_NONE || ready == TOKEN_READY)
+        return false;
+    int64_t now = clock_mono_ms();
+    if (delivery->hold_until_ms == 0)
+        delivery->hold_until_ms = now + WIRE_HOLD_MS;
+    if (ready == TOKEN_COMING && now < delivery->hold_until_ms)
+        hold(wire, delivery);
+    else
+        without_token(wire, delivery);
+    return true;
+}
+
 static void start_one(struct wire *wire, struct delivery *delivery)
 {
     const struct policy *sender = wire->sender(wire->user);
@@ -54,7 +90,12 @@ static void start_one(struct wire *wire, struct delivery *delivery)
         wire->ended(wire->user, delivery);
         return;
     }
-    if (!transport_start(wire->transport, channel, provider, NULL, delivery, &err)) {
+    struct bearer bearer;
+    enum token_ready ready = tokens_get(wire->tokens, provider, &bearer);
+    if (wait_for_token(wire, ready, delivery))
+        return;
+    if (!transport_start(wire->transport, channel, provider, ready == TOKEN_READY ? &bearer : NULL,
+                delivery, &err)) {
         wire->ended(wire->user, delivery);
         return;
     }
@@ -75,8 +116,25 @@ void wire_start(struct wire *wire, struct delivery *list, bool stopping)
     }
 }
 
+int wire_free_slots(const struct wire *wire)
+{
+    return transport_free_slots(wire->transport) - wire->holding;
+}
+
+static struct delivery *take_held(struct wire *wire)
+{
+    wire->holding = 0;
+    return steal(&wire->held);
+}
+
+void wire_stop(struct wire *wire)
+{
+    wire_give_back(wire, take_held(wire));
+}
+
 void wire_collect(struct wire *wire)
 {
+    wire_start(wire, take_held(wire), false);
     struct delivery *delivery;
     while ((delivery = transport_done(wire->transport))) {
         wire->flying--;

@@ -2,6 +2,13 @@
 #pragma once
 #include "dispatcher/lease.h"
 #include "dispatcher/send/send.h"
+#include "dispatcher/token/token.h"
+
+enum {
+    WIRE_HOLD_MS = 5000,     // a delivery waits so long for a shared token that is being made
+    WIRE_NO_TOKEN_MS = 5000, // then it is due again after this
+    WIRE_LOOK_MS = 50,       // looks so often whether the token has come
+};
 
 struct wire {
     struct transport *transport;
@@ -9,6 +16,9 @@ struct wire {
     const struct policy *(*sender)(void *user); // providers of the moment; never NULL after a claim
     void (*ended)(void *user, struct delivery *delivery); // takes over a delivery with its result
     void *user;
+    struct tokens *tokens;
+    struct delivery *held; // by next: those that wait for a shared token, and how many
+    int holding;
     int flying;
 };
 
@@ -16,7 +26,13 @@ struct wire {
 // stopping, its lease is lost, or too little of it is left (lease_needed_ms).
 void wire_start(struct wire *wire, struct delivery *list, bool stopping);
 
-// Hands on what has ended.
+// Transfers that can be started now, those that wait left out.
+int wire_free_slots(const struct wire *wire);
+
+// What waits is given back as never sent.
+void wire_stop(struct wire *wire);
+
+// Hands on what has ended, and starts what has its token now.
 void wire_collect(struct wire *wire);
 
 // The whole list was never sent.

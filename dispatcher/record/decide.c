@@ -97,7 +97,9 @@ struct decision decide(const struct delivery *delivery, const struct message *me
     case ATTEMPT_RETRY:
         return try_again(delivery, message, now_us, random);
     case ATTEMPT_GIVEN_BACK:
-        return (struct decision){.state = DELIVERY_DUE, .again = true};
+        return (struct decision){.state = DELIVERY_DUE,
+                .again = true,
+                .wait_ms = delivery->result.retry_after_ms};
     case ATTEMPT_UNKNOWN:
         break;
     }

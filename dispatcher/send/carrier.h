@@ -2,6 +2,7 @@
 #pragma once
 #include "dispatcher/send/peer.h"
 #include "dispatcher/send/providers.h"
+#include "dispatcher/send/send.h"
 
 #include <curl/curl.h>
 
@@ -52,13 +53,14 @@ struct exchange {
     const struct driver_row *driver;
     struct http_request request;
     struct curl_slist *lines;
-    struct delivery *delivery; // NULL = the slot is free
-    size_t taken;              // bytes of the body that libcurl has taken
-    bool ready;                // a connection was there, and the request began
-    bool fresh;                // no kept connection for this try
-    bool stale;                // the kept one had bytes that nobody asked for
-    bool private_ok;           // private addresses too
-    bool loopback_ok;          // the URL says loopback
+    struct delivery *delivery;    // NULL = the slot is free, or this is a fetch
+    struct transport_fetch fetch; // landed NULL = none
+    size_t taken;                 // bytes of the body that libcurl has taken
+    bool ready;                   // a connection was there, and the request began
+    bool fresh;                   // no kept connection for this try
+    bool stale;                   // the kept one had bytes that nobody asked for
+    bool private_ok;              // private addresses too
+    bool loopback_ok;             // the URL says loopback
     struct text head, body;
     const char *refused; // why an address was not connected to, or NULL
     char why[CURL_ERROR_SIZE];
@@ -69,7 +71,10 @@ void exchange_fini(struct exchange *exchange);
 // Takes the request over. Whatever happens, the delivery ends in exchange->finished.
 void exchange_start(struct exchange *exchange, const struct driver_row *driver,
         struct http_request *request, const struct provider *provider, struct delivery *delivery);
-void exchange_abort(struct exchange *exchange); // only with a delivery
+// The same for a request of our own, in an exchange that has none under way.
+void exchange_fetch(struct exchange *exchange, struct http_request *request,
+        const struct transport_fetch *fetch);
+void exchange_abort(struct exchange *exchange); // only with a delivery or a fetch
 
 // What TLS must be, for both kinds.
 void set_tls(CURL *easy, const char *ca);

@@ -132,6 +132,14 @@ static void classify_probe(const struct http_reply *reply, struct attempt_result
 
 static void hand_over(struct exchange *exchange, const struct http_reply *reply)
 {
+    struct transport_fetch fetch = exchange->fetch;
+    if (fetch.landed) {
+        exchange->fetch = (struct transport_fetch){0};
+        http_request_fini(&exchange->request);
+        wipe_lines(exchange);
+        fetch.landed(fetch.user, reply);
+        return;
+    }
     FAULT_STEP(send_after_reply);
     struct delivery *delivery = steal(&exchange->delivery);
     if (delivery->probe)
@@ -213,7 +221,7 @@ bool exchange_init(struct exchange *exchange)
 
 void exchange_fini(struct exchange *exchange)
 {
-    if (exchange->delivery)
+    if (exchange->delivery || exchange->fetch.landed)
         curl_multi_remove_handle(exchange->multi, exchange->easy);
     curl_easy_cleanup(exchange->easy);
     wipe_lines(exchange);
@@ -242,7 +250,8 @@ static void set_limits(const struct exchange *exchange)
     curl_easy_setopt(easy, CURLOPT_MAXAGE_CONN, IDLE_MAX_S);
     curl_easy_setopt(easy, CURLOPT_MAXLIFETIME_CONN, LIFE_MAX_S);
     curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)options->connect_ms);
-    curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)peer_body_budget_ms(options));
+    curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS,
+            exchange->fetch.landed ? (long)TRANSPORT_FETCH_MS : (long)peer_body_budget_ms(options));
     curl_easy_setopt(easy, CURLOPT_USERAGENT, "pawl");
 }
 
@@ -319,20 +328,18 @@ static bool says_loopback(const char *url)
     return value_is_loopback((struct slice){(const unsigned char *)host + brackets, len});
 }
 
-void exchange_start(struct exchange *exchange, const struct driver_row *driver,
-        struct http_request *request, const struct provider *provider, struct delivery *delivery)
+static void take_over(
+        struct exchange *exchange, struct http_request *request, const struct provider *provider)
 {
-    exchange->driver = driver;
     exchange->request = *request;
     *request = (struct http_request){0};
-    exchange->delivery = delivery;
     exchange->stale = false;
     exchange->private_ok = provider->private_net;
     exchange->loopback_ok = says_loopback(exchange->request.url);
-    if (delivery->probe) {
-        exchange->request.probe = "GET";
-        text_fini(&exchange->request.body);
-    }
+}
+
+static void go(struct exchange *exchange, const struct provider *provider)
+{
     curl_easy_reset(exchange->easy);
     curl_easy_setopt(exchange->easy, CURLOPT_URL, exchange->request.url);
     set_limits(exchange);
@@ -341,4 +348,25 @@ void exchange_start(struct exchange *exchange, const struct driver_row *driver,
     set_method(exchange);
     if (!set_lines(exchange) || !begin(exchange))
         finish(exchange, "libcurl took no request");
+}
+
+void exchange_start(struct exchange *exchange, const struct driver_row *driver,
+        struct http_request *request, const struct provider *provider, struct delivery *delivery)
+{
+    exchange->driver = driver;
+    exchange->delivery = delivery;
+    take_over(exchange, request, provider);
+    if (delivery->probe) {
+        exchange->request.probe = "GET";
+        text_fini(&exchange->request.body);
+    }
+    go(exchange, provider);
+}
+
+void exchange_fetch(struct exchange *exchange, struct http_request *request,
+        const struct transport_fetch *fetch)
+{
+    exchange->fetch = *fetch;
+    take_over(exchange, request, fetch->provider);
+    go(exchange, fetch->provider);
 }

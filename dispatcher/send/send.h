@@ -22,12 +22,28 @@ void transport_free(struct transport *transport);
 int64_t transport_timeout_ms(const struct transport *transport);
 int transport_free_slots(const struct transport *transport);
 
-// Starts the try (with this shared token; NULL = its driver needs none), or a probe (accepted = the server was reached and let us in); the delivery stays
-// the caller's and must live until it is done. False + err: it never started (result.outcome is set
-// too: refused for a bad address, retry else).
+// Starts the try (with this shared token; NULL = its driver needs none), or a probe (accepted = the
+// server was reached and let us in); the delivery stays the caller's and must live until it is
+// done. False + err: it never started (result.outcome is set too: refused for a bad address, retry
+// else).
 MUST_CHECK bool transport_start(struct transport *transport, const struct channel *channel,
         const struct provider *provider, const struct bearer *bearer, struct delivery *delivery,
         struct err *err);
+
+// A request of our own beside the deliveries, that takes none of their slots: landed() gets the
+// reply once, from transport_poll() or transport_abort(). False + err: it never started. The
+// request is taken over; provider says what may be connected to.
+struct http_request;
+struct http_reply;
+struct transport_fetch {
+    const struct provider *provider;
+    void (*landed)(void *user, const struct http_reply *reply);
+    void *user; // the caller's, until landed()
+};
+MUST_CHECK bool transport_fetch(struct transport *transport, struct http_request *request,
+        const struct transport_fetch *fetch, struct err *err);
+#define TRANSPORT_FETCHES 4      // at once
+#define TRANSPORT_FETCH_MS 15000 // one takes so long at most
 
 // Waits at most wait_ms for transfers, extra_fd (the database's; -1 = none) or a wake-up.
 // *ret_extra: poll events seen.

@@ -17,6 +17,7 @@ struct transport {
     struct peer *peers;
     struct link *links;
     struct exchange *exchanges; // n, too: either kind may have all slots
+    struct exchange fetches[TRANSPORT_FETCHES];
     struct sockets sockets;
     struct curl_waitfd *waits;
     struct finished finished;
@@ -43,6 +44,10 @@ static bool fill(struct transport *transport)
         if (!link_init(link, &transport->peers[i], transport->multi))
             return false;
     }
+    for (size_t i = 0; i < TRANSPORT_FETCHES; i++)
+        transport->fetches[i] = (struct exchange){.options = &transport->options,
+                .multi = transport->multi,
+                .sockets = &transport->sockets};
     return true;
 }
 
@@ -67,10 +72,18 @@ struct transport *transport_new(const struct transport_options *options, struct 
     return NULL;
 }
 
+static void abort_fetches(struct transport *transport)
+{
+    for (size_t i = 0; i < TRANSPORT_FETCHES; i++)
+        if (transport->fetches[i].fetch.landed)
+            exchange_abort(&transport->fetches[i]);
+}
+
 void transport_free(struct transport *transport)
 {
     if (!transport)
         return;
+    abort_fetches(transport);
     for (size_t i = 0; i < transport->n; i++) {
         struct peer *peer = &transport->peers[i];
         if (peer->state == PEER_IDLE)
@@ -82,6 +95,8 @@ void transport_free(struct transport *transport)
         dialog_fini(&peer->dialog);
         smtp_request_fini(&peer->request);
     }
+    for (size_t i = 0; i < TRANSPORT_FETCHES; i++)
+        exchange_fini(&transport->fetches[i]);
     curl_multi_cleanup(transport->multi);
     sockets_fini(&transport->sockets);
     free(transport->peers);
@@ -256,6 +271,19 @@ bool transport_start(struct transport *transport, const struct channel *channel,
                          : start_smtp(transport, provider, delivery, err);
 }
 
+bool transport_fetch(struct transport *transport, struct http_request *request,
+        const struct transport_fetch *fetch, struct err *err)
+{
+    struct exchange *exchange = NULL;
+    for (size_t i = 0; !exchange && i < TRANSPORT_FETCHES; i++)
+        if (!transport->fetches[i].fetch.landed)
+            exchange = &transport->fetches[i];
+    if (!exchange || !exchange_init(exchange))
+        return err_set(err, ERR_TEMP, "no room for another request of our own");
+    exchange_fetch(exchange, request, fetch);
+    return true;
+}
+
 static void run_multi(struct transport *transport)
 {
     int ignored;
@@ -338,4 +366,5 @@ void transport_abort(struct transport *transport)
         if (transport->exchanges[i].delivery)
             exchange_abort(&transport->exchanges[i]);
     }
+    abort_fetches(transport);
 }

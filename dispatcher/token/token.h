@@ -34,8 +34,8 @@ struct token_maker {
 MUST_CHECK struct tokens *tokens_new(const struct token_maker *maker);
 void tokens_free(struct tokens *tokens); // NULL is fine
 
-// The providers from now on: tokens of those that stay are kept, the others forgotten. Keeps a
-// reference to the policy, whose secrets are loaded.
+// The providers from now on: tokens of those that stay are kept, the others forgotten. The policy,
+// whose secrets are loaded, stays the caller's and must live until the next call.
 void tokens_policy(struct tokens *tokens, const struct policy *policy);
 
 // How a making ended. token is copied, without "Bearer "; it is good for life_s from order->now_s

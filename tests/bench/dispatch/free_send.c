@@ -92,6 +92,15 @@ bool transport_start(struct transport *t, const struct channel *channel,
     return true;
 }
 
+bool transport_fetch(struct transport *t, struct http_request *request,
+        const struct transport_fetch *fetch, struct err *err)
+{
+    (void)t;
+    (void)request;
+    (void)fetch;
+    return err_set(err, ERR_TEMP, "nothing is fetched here");
+}
+
 struct delivery *transport_done(struct transport *t)
 {
     struct delivery *delivery = t->head;
