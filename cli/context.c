@@ -97,6 +97,7 @@ static bool template_ok(const char *src, size_t len, struct err *err)
 
 const struct policy_known policy_knowledge = {.scheme = scheme_known,
         .row = scheme_made,
+        .scheme_row = scheme_known_row,
         .scheme_at = scheme_at,
         .template_ok = template_ok,
         .horizon_s = scheme_horizon_s,
@@ -155,6 +156,7 @@ static void template_partials(const char *src, size_t len,
 
 const struct policy_known policy_knowledge_of_files = {.scheme = scheme_known,
         .row = scheme_made,
+        .scheme_row = scheme_known_row,
         .template_ok = template_ok,
         .template_values = template_values,
         .template_partials = template_partials,

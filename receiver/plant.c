@@ -93,6 +93,7 @@ static bool start_accept(struct plant *plant, struct err *err)
             .credentials = plant->host->credentials,
             .known = {.scheme = scheme_known,
                     .row = scheme_made,
+                    .scheme_row = scheme_known_row,
                     .signs_url = scheme_signs_url,
                     .keys = scheme_keys},
             .pointers = door_pointers,

@@ -110,6 +110,8 @@ static void check_scheme(const struct making *making, struct source *source)
     source->active = true;
     if (!making->known->scheme || !source->scheme)
         return;
+    if (making->known->scheme_row)
+        source->scheme_row = making->known->scheme_row(source->scheme);
     if (!making->known->scheme(source->scheme, &source->active)) {
         source->active = false;
         report_scheme(making, source);

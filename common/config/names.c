@@ -2,12 +2,23 @@
 #include "common/config/policy.h"
 
 // FNV-1a: the names are the admin's, so that nobody can choose them to fall together.
-static size_t slot_of(const struct policy *policy, struct slice name)
+static uint32_t hash_of(struct slice name)
 {
     uint32_t hash = 2166136261u;
     for (size_t i = 0; i < name.len; i++)
         hash = (hash ^ name.ptr[i]) * 16777619u;
-    return (hash ^ hash >> 15) & (policy->n_slots - 1);
+    return hash ^ hash >> 15;
+}
+
+// A policy's names are shorter (VALUE_NAME_MAX); one made by hand is compared where it stands.
+static struct source_name short_name(struct slice name)
+{
+    struct source_name copy = {.len = SOURCE_NAME_MAX + 1};
+    if (name.len <= SOURCE_NAME_MAX) {
+        copy.len = (uint8_t)name.len;
+        memcpy(copy.of, name.ptr, name.len);
+    }
+    return copy;
 }
 
 // Open addressing; at least half of the slots stay empty, so that each search ends.
@@ -16,21 +27,35 @@ void policy_index(struct policy *policy)
     policy->n_slots = 2;
     while (policy->n_slots < 2 * policy->n_sources)
         policy->n_slots *= 2;
-    policy->by_name = xcalloc(policy->n_slots, sizeof(struct source *));
+    policy->by_name = xcalloc(policy->n_slots, sizeof *policy->by_name);
+    policy->names = xcalloc(policy->n_sources + 1, sizeof *policy->names);
     for (size_t i = 0; i < policy->n_sources; i++) {
-        size_t at = slot_of(policy, slice_of(policy->sources[i].name));
-        while (policy->by_name[at])
+        struct slice name = slice_of(policy->sources[i].name);
+        uint32_t hash = hash_of(name);
+        size_t at = hash & (policy->n_slots - 1);
+        while (policy->by_name[at].nth)
             at = (at + 1) & (policy->n_slots - 1);
-        policy->by_name[at] = &policy->sources[i];
+        policy->by_name[at] = (struct source_slot){hash, (uint32_t)i + 1};
+        policy->names[i] = short_name(name);
     }
+}
+
+static bool is_named(const struct policy *policy, size_t i, struct slice name)
+{
+    const struct source_name *held = &policy->names[i];
+    if (held->len > SOURCE_NAME_MAX)
+        return slice_eq(slice_of(policy->sources[i].name), name);
+    return slice_eq((struct slice){(const unsigned char *)held->of, held->len}, name);
 }
 
 static const struct source *find_indexed(const struct policy *policy, struct slice name)
 {
-    size_t at = slot_of(policy, name);
-    for (const struct source *source; (source = policy->by_name[at]) != NULL;) {
-        if (slice_eq(slice_of(source->name), name))
-            return source;
+    uint32_t hash = hash_of(name);
+    size_t at = hash & (policy->n_slots - 1);
+    for (struct source_slot slot; (slot = policy->by_name[at]).nth != 0;) {
+        __builtin_prefetch(&policy->sources[slot.nth - 1]);
+        if (slot.hash == hash && is_named(policy, slot.nth - 1, name))
+            return &policy->sources[slot.nth - 1];
         at = (at + 1) & (policy->n_slots - 1);
     }
     return NULL;

@@ -208,6 +208,7 @@ void policy_unref(struct policy *policy)
         free(policy->sources[i].row);
     schema_free_in(&policy_schema, policy);
     free(policy->by_name);
+    free(policy->names);
     free(policy->inactive);
     free(policy); // the first member of its struct policy_made
 }

@@ -30,13 +30,13 @@ static inline int lane_of(enum channel_kind channel, enum priority priority)
 
 // One live secret: the file `credential` in the credentials directory.
 struct secret {
-    char *credential;
+    struct slice value;  // bytes of the file without one trailing line end; empty until
+                         // secrets_load(); wiped on free
     int64_t from, until; // live while from <= now < until, unix seconds; 0 = no bound. `until:
                          // 2026-12-31` is the end of that UTC day, 2027-01-01T00:00:00Z
+    int64_t used_s;      // when this process last found it to match; see secret_used()
+    char *credential;
     char *note;
-    struct slice value; // bytes of the file without one trailing line end; empty until
-                        // secrets_load(); wiped on free
-    int64_t used_s;     // when this process last found it to match; see secret_used()
 };
 
 // Marks a secret as used at that time; any thread: the one thing of a policy that changes. False
@@ -104,14 +104,17 @@ struct token_rule {
 };
 
 struct source {
-    char *name;
-    int id; // stored number above 0, given by policy_bind(); 0 = not bound
-    char *scheme;
-    bool active; // false: its scheme does not run yet
+    // What each request asks stands together here: one line of the cache.
+    const void *scheme_row; // what policy_known.scheme_row told; NULL = ask for it by name
     struct secret *secrets;
     size_t n_secrets;
+    char *handshake_answer; // which handshake is answered; NULL = the scheme's own
+    char *name;
+    void *row; // scheme custom: what policy_known.row made of `verify`, or NULL
+    char *scheme;
     struct custom_verify *verify; // schemes custom and none only
-    void *row;                    // scheme custom: what policy_known.row made of `verify`, or NULL
+    int id;                       // stored number above 0, given by policy_bind(); 0 = not bound
+    bool active;                  // false: its scheme does not run yet
     char *id_ptr, *type_ptr,
             *time_ptr; // JSON pointers: scheme custom, else NULL = the scheme's own
     char **id_more;    // scheme custom: further parts of the id
@@ -126,7 +129,6 @@ struct source {
     double rate;                   // requests a second and process; 0 = unlimited
     struct secret handshake_token; // what a handshake must name (Meta's verify token, Braintree's
                                    // public key); credential NULL = none
-    char *handshake_answer;        // which handshake is answered; NULL = the scheme's own
     char *public_url;              // as the provider calls it, for schemes that sign it; or NULL
     char **topics; // aws-sns: TopicArns whose messages are taken, "..:ACCOUNT:*" = all of an
                    // account
@@ -136,6 +138,18 @@ struct source {
     char *receipts;           // channel name, or NULL (not active yet)
     struct event_rule *events;
     size_t n_events;
+};
+
+// A place in the index by name. Places are small, so that all stay near the processor; names stand
+// one behind the other, so that one is compared while its source is on its way.
+struct source_slot {
+    uint32_t hash;
+    uint32_t nth; // of the sources, from 1; 0 = empty
+};
+enum { SOURCE_NAME_MAX = 63 };
+struct source_name {
+    uint8_t len; // more than SOURCE_NAME_MAX = it does not fit here
+    char of[SOURCE_NAME_MAX];
 };
 
 struct state {
@@ -265,8 +279,9 @@ struct policy {
     int64_t keep_keys_s, keep_bodies_s;
     struct source *sources;
     size_t n_sources;
-    struct source **by_name; // the same by their names' hash; NULL = not indexed
-    size_t n_slots;          // of by_name, a power of two
+    struct source_slot *by_name; // the same by their names' hash; NULL = not indexed
+    size_t n_slots;              // of by_name, a power of two
+    struct source_name *names;   // of the sources, in their order; as by_name
     struct flow flow;
     struct channel channels[CHANNEL_COUNT]; // by enum channel_kind
     struct message *messages;
@@ -308,6 +323,8 @@ struct policy_known {
     // What the verifier makes of a source with `verify`, as one block for free(); NULL when its
     // `verify` makes no sense. It borrows from the source.
     void *(*row)(const struct source *source);
+    // The verifier's row of a scheme, for ever: kept so that no request asks by name. May be NULL.
+    const void *(*scheme_row)(const char *scheme);
     // Does it sign the URL, so that its sources need public_url?
     bool (*signs_url)(const char *scheme);
     enum policy_keys (*keys)(const char *scheme);

@@ -145,7 +145,7 @@ enum scheme_handshake handshake_of(const struct source *source)
 {
     if (source->handshake_answer)
         return handshake_by_name(source->handshake_answer);
-    const struct scheme *row = scheme_row(source->scheme);
+    const struct scheme *row = scheme_row_named(source);
     return row ? row->handshake : HANDSHAKE_NONE;
 }
 

@@ -45,6 +45,16 @@ const struct scheme *scheme_row(const char *name)
     return found ? *found : NULL;
 }
 
+const void *scheme_known_row(const char *name)
+{
+    return scheme_row(name);
+}
+
+const struct scheme *scheme_row_named(const struct source *source)
+{
+    return source->scheme_row ? source->scheme_row : scheme_row(source->scheme);
+}
+
 static const struct catalogue *catalogue_find(const char *name)
 {
     for (size_t i = 0; name && i < ARRAY_LEN(catalogue); i++) {
@@ -82,7 +92,7 @@ int64_t scheme_horizon_s(const char *name)
 
 const struct scheme *scheme_row_of(const struct source *source, struct scheme *room)
 {
-    const struct scheme *row = scheme_row(source->scheme);
+    const struct scheme *row = scheme_row_named(source);
     if (!row_runs(row))
         return NULL;
     if (row->kind != SCHEME_CUSTOM && row->kind != SCHEME_NONE)
@@ -96,7 +106,7 @@ const struct scheme *scheme_of(const struct source *source)
 {
     struct scheme room;
     const struct scheme *row = scheme_row_of(source, &room);
-    return row == &room ? scheme_row(source->scheme) : row;
+    return row == &room ? scheme_row_named(source) : row;
 }
 
 bool scheme_is_app(const struct scheme *scheme)

@@ -178,6 +178,8 @@ struct scheme {
 // The row of a scheme, by its name; NULL when there is none.
 const struct scheme *scheme_row(const char *name);
 
+const struct scheme *scheme_row_named(const struct source *source); // the same of its scheme
+
 // The row that a source runs by: of its scheme, or made of its policy's `verify`, in *room. NULL
 // when it does not run.
 const struct scheme *scheme_row_of(const struct source *source, struct scheme *room);

@@ -49,7 +49,7 @@ static bool has_key(const struct scheme *row, const struct source *source, int64
 
 bool scheme_has_key(const struct source *source, int64_t now_s)
 {
-    const struct scheme *row = scheme_row(source->scheme);
+    const struct scheme *row = scheme_row_named(source);
     return row && has_key(row, source, now_s);
 }
 
@@ -58,12 +58,18 @@ struct verify_result verify_request(
 {
     struct scheme room;
     const struct scheme *row = scheme_row_of(source, &room);
-    if (!row || !has_key(row, source, request->now_s))
+    __builtin_prefetch(source->secrets); // on its way while the headers are read
+    // Where a digest is wanted, no secret that ended makes one: whether there is one at all is
+    // asked behind, when the secrets are near.
+    if (!row || (row->kind != SCHEME_HMAC && !has_key(row, source, request->now_s)))
         return (struct verify_result){.reason = VERIFY_NO_SECRET, .secret_index = -1};
     row = scheme_spoken(row, request);
     struct verify_result result = run(row, source, request);
-    if (result.reason != VERIFY_OK)
+    if (result.reason != VERIFY_OK) {
+        if (!has_key(row, source, request->now_s))
+            result = (struct verify_result){.reason = VERIFY_NO_SECRET, .secret_index = -1};
         return result;
+    }
     if (row->id_header)
         result.id = told_by(request, row->id_header);
     if (row->type_header)

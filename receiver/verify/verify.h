@@ -79,6 +79,7 @@ int64_t scheme_horizon_s(const char *name);
 bool scheme_is_app(const struct scheme *scheme);
 bool scheme_unverified(const struct source *source); // takes requests from anybody
 enum policy_keys scheme_keys(const char *name);      // for the policy checker
+const void *scheme_known_row(const char *name);      // what policy_known.scheme_row wants
 // What policy_known.row wants: the row of a source with `verify`, one block for free(), or NULL.
 void *scheme_made(const struct source *source);
 bool scheme_signs_url(const char *name); // its sources need public_url; for the policy checker
