@@ -121,6 +121,8 @@ struct loop *loop_new(const struct loop_options *options, struct err *err)
             .channel = CHANNEL_EMAIL,
             .rules = rules,
             .current = current,
+            .message = message,
+            .sender = sender,
             .render = render,
             .granted = granted,
             .doubtful = doubtful,

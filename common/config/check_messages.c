@@ -163,6 +163,7 @@ static void check_once_own(const struct making *making, size_t index)
 // accepted(push) / delivered(push) of a step before this one.
 static void check_unless(const struct making *making, const struct message *message, size_t at)
 {
+    struct step *step = &message->steps[at];
     const char *unless = message->steps[at].unless;
     const char *open = strchr(unless, '(');
     size_t n = open ? (size_t)(open - unless) : 0, len = strlen(unless);
@@ -172,7 +173,11 @@ static void check_unless(const struct making *making, const struct message *mess
     for (size_t i = 0; open && i < at; i++) {
         const char *name = channel_name(message->steps[i].channel);
         struct slice inside = {(const unsigned char *)open + 1, len - n - 2};
-        earlier |= len >= n + 2 && slice_eq(inside, slice_of(name));
+        if (len < n + 2 || !slice_eq(inside, slice_of(name)))
+            continue;
+        earlier = true;
+        step->unless_channel = message->steps[i].channel;
+        step->unless_delivered = slice_eq(verb, SLICE("delivered"));
     }
     if (!known || unless[len - 1] != ')')
         SAY(DIAG_ERROR, &message->steps[at].unless, NULL, "unless",
@@ -206,7 +211,7 @@ static void check_step(const struct making *making, const struct message *messag
     }
     if (step->unless)
         check_unless(making, message, at);
-    step->active = channel->active && step->after_s == 0 && !step->unless;
+    step->active = channel->active;
 }
 
 static void check_times(const struct making *making, const struct message *message)

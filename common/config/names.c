@@ -82,6 +82,14 @@ const struct event_rule *source_rule(const struct source *source, struct slice t
     return NULL;
 }
 
+const struct step *message_step(const struct message *message, enum channel_kind channel)
+{
+    for (size_t i = 0; i < message->n_steps; i++)
+        if (message->steps[i].channel == channel)
+            return &message->steps[i];
+    return NULL;
+}
+
 const struct message *policy_message_by_id(const struct policy *policy, int id)
 {
     for (size_t i = 0; i < policy->n_messages; i++) {

@@ -227,9 +227,11 @@ const struct provider *channel_provider(const struct channel *channel);
 
 struct step {
     enum channel_kind channel;
-    int64_t after_s; // 0 = at once
-    char *unless;    // "accepted(push)" or NULL; with after: not active yet
-    bool active;     // false: this step makes no delivery and is counted
+    int64_t after_s;                  // 0 = at once
+    char *unless;                     // "accepted(push)" or NULL
+    enum channel_kind unless_channel; // what it names, CHANNEL_NONE without it
+    bool unless_delivered;            // delivered(..), else accepted(..)
+    bool active;                      // false: this step makes no delivery and is counted
 };
 
 struct cap {
@@ -356,6 +358,8 @@ void policy_index(struct policy *policy);
 const struct source *policy_source(const struct policy *policy, struct slice name);
 const struct event_rule *source_rule(const struct source *source, struct slice type);
 const struct message *policy_message_by_id(const struct policy *policy, int id);
+const struct step *message_step(
+        const struct message *message, enum channel_kind channel); // or NULL
 const struct source *policy_source_by_id(const struct policy *policy, int id);
 int flow_state_by_id(const struct flow *flow, int id); // index, -1 when none
 

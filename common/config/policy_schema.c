@@ -194,8 +194,8 @@ static const struct schema channels_schema = {.name = "channels", TABLE(channels
 
 static const struct schema_key step_keys[] = {
         {.name = "channel", .type = S_ENUM, .words = channel_words, .required = true, .offset = AT(step, channel), .about = "email sms push"},
-        {.name = "after", .type = S_SECONDS, .offset = AT(step, after_s), .min = 1, .max = 30 * DAYS, .later = "this step makes no delivery", .about = "wait so long"},
-        {.name = "unless", .type = S_TEXT, .offset = AT(step, unless), .later = "this step makes no delivery", .about = "accepted(CHANNEL) or delivered(CHANNEL) of an earlier step"},
+        {.name = "after", .type = S_SECONDS, .offset = AT(step, after_s), .min = 1, .max = 30 * DAYS, .about = "wait so long"},
+        {.name = "unless", .type = S_TEXT, .offset = AT(step, unless), .about = "accepted(CHANNEL) or delivered(CHANNEL) of an earlier step"},
 };
 static const struct schema step_schema = {.name = "step", .size = sizeof(struct step), TABLE(step_keys), .shorthand = &step_keys[0]};
 

@@ -2,21 +2,20 @@
 
 #include "common/clock.h"
 #include "common/fault.h"
-#include "common/log.h"
-#include "common/metrics.h"
 #include "dispatcher/claim/lanes.h"
-#include "dispatcher/claim/member.h"
+#include "dispatcher/claim/questions.h"
 #include "dispatcher/dispatcher_sql.h"
 #include "dispatcher/order.h"
 
 // Calls of the first flight.
-enum { CALL_BEGIN, CALL_VERSION, CALL_TAKE };
+enum { CALL_BEGIN, CALL_VERSION, CALL_PAUSES, CALL_TAKE };
 
-enum phase { PHASE_TAKING, PHASE_MARKING, PHASE_COMMITTING, PHASE_EMPTY };
+enum phase { PHASE_TAKING, PHASE_ASKING, PHASE_MARKING, PHASE_COMMITTING, PHASE_EMPTY };
 
 struct claimer {
     struct claimer_options options;
     struct lanes lanes;
+    struct pauses pauses;
     enum phase phase;
     int asked, took, seen_version, missing;
     int loads; // versions that were asked for since the last claim that went on
@@ -55,6 +54,7 @@ void claimer_free(struct claimer *c)
     if (!c)
         return;
     forget(c);
+    pauses_fini(&c->pauses);
     free(c);
 }
 
@@ -91,6 +91,11 @@ bool claimer_outdated(const struct claimer *c)
     return c->outdated;
 }
 
+const struct pauses *claimer_pauses(const struct claimer *c)
+{
+    return &c->pauses;
+}
+
 static enum work start(void *self, struct pg *pg, struct err *err)
 {
     struct claimer *c = self;
@@ -100,6 +105,7 @@ static enum work start(void *self, struct pg *pg, struct err *err)
     FAULT_STEP(claim_before_begin);
     pg_add_begin(pg);
     pg_add(pg, SQL_VERSION);
+    pg_add(pg, SQL_PAUSES);
     pg_add(pg, SQL_TAKE);
     pg_p_int(pg, c->asked);
     pg_p_ints(pg);
@@ -132,11 +138,8 @@ static void render(struct claimer *c, struct member *member)
 
 static void prepare(struct claimer *c, const struct pg *pg, int row, struct member *member)
 {
-    struct gate gate = gate_check(member->delivery, c->now_us);
     enum rules rules = c->options.rules(c->options.user, member->delivery->policy);
-    if (!gate.open) {
-        member_end(member, gate.end, gate.reason);
-    } else if (rules != RULES_READY) {
+    if (rules != RULES_READY) {
         member->fate = FATE_LATER;
         member->later_ms = rules == RULES_BROKEN ? CLAIM_BROKEN_WAIT_MS : CLAIM_CROWDED_WAIT_MS;
     } else if (!member_row_rendered(pg, CALL_TAKE, row)) {
@@ -146,12 +149,25 @@ static void prepare(struct claimer *c, const struct pg *pg, int row, struct memb
     }
 }
 
+static void know(const struct claimer *c, struct member *member)
+{
+    const struct claimer_options *o = &c->options;
+    const struct delivery *d = member->delivery;
+    const struct policy *sender = o->sender(o->user);
+    member_know_pause(member, &c->pauses, sender ? &sender->channels[d->channel] : NULL);
+    member->facts.message = o->message(o->user, d->policy, d->type);
+}
+
 static void take_row(struct claimer *c, const struct pg *pg, int row)
 {
     struct member *member = &c->members[c->n];
     member_read(pg, CALL_TAKE, row, member);
     struct delivery *d = member->delivery;
     lanes_claimed(&c->lanes, lane_of(d->channel, d->priority), d->due_us);
+    if (member->fate == FATE_WIRE)
+        know(c, member);
+    if (member->fate == FATE_WIRE || member->facts.state == DELIVERY_CANCELLED)
+        member_judge(member);
     if (member->fate == FATE_WIRE)
         prepare(c, pg, row, member);
     if (member->fate == FATE_NONE)
@@ -212,6 +228,7 @@ static void add_end(struct claimer *c, struct pg *pg, int calls)
     if (members_add_ends(pg, c->members, c->n))
         c->call_ends = calls;
     members_add_later(pg, c->members, c->n);
+    members_add_held(pg, c->members, c->n);
     pg_add_commit(pg);
     c->phase = PHASE_COMMITTING;
     FAULT_STEP(claim_before_commit);
@@ -267,6 +284,21 @@ static enum work commit_nothing(struct claimer *c, struct pg *pg, struct err *er
     return pg_launch(pg, err) ? WORK_FLYING : WORK_FAILED;
 }
 
+// Gates that need more than every claim reads: one flight, or two where a cap's slots are taken.
+static enum work ask_or_mark(struct claimer *c, struct pg *pg, struct err *err)
+{
+    if (!questions_add(pg, c->members, c->n))
+        return mark_members(c, pg, err);
+    c->phase = PHASE_ASKING;
+    return pg_launch(pg, err) ? WORK_FLYING : WORK_FAILED;
+}
+
+static enum work answered(struct claimer *c, struct pg *pg, struct err *err)
+{
+    questions_read(pg, c->members, c->n);
+    return ask_or_mark(c, pg, err);
+}
+
 static enum work taken(struct claimer *c, struct pg *pg, struct err *err)
 {
     c->seen_version = pg_int(pg, CALL_VERSION, 0, 0);
@@ -282,9 +314,10 @@ static enum work taken(struct claimer *c, struct pg *pg, struct err *err)
     c->now_us = member_row_now_us(pg, CALL_TAKE, 0);
     leases_clock_seen(c->options.leases, c->now_us);
     c->took = rows;
+    pauses_read(&c->pauses, pg, CALL_PAUSES);
     for (int row = 0; row < rows && c->n < CLAIM_MAX; row++)
         take_row(c, pg, row);
-    return c->n > 0 ? mark_members(c, pg, err) : commit_nothing(c, pg, err);
+    return c->n > 0 ? ask_or_mark(c, pg, err) : commit_nothing(c, pg, err);
 }
 
 // Hands the members of this fate that qualify over as a list, in their next step.
@@ -306,23 +339,12 @@ static struct delivery *hand_over(struct claimer *c, bool confirmed_only, int *r
     return list;
 }
 
-static void count_end(const struct member *member)
-{
-    const struct delivery *d = member->delivery;
-    const char *end = delivery_state_name(member->gate.end);
-    series_inc(metric(METRIC_DELIVERIES, channel_name(d->channel), end, NULL));
-    LOG(WARNING, "delivery.end", "a delivery ended before it was sent", L_STR("once", d->once),
-            L_STR("end", end), L_STR("reason", member->reason));
-}
-
 static enum work committed(struct claimer *c, const struct pg *pg)
 {
     confirm_part(c, pg);
     if (c->call_ends >= 0)
         members_confirm(pg, c->call_ends, c->members, c->n, FATE_END);
-    for (size_t i = 0; i < c->n; i++)
-        if (c->members[i].fate == FATE_END && c->members[i].confirmed)
-            count_end(&c->members[i]);
+    members_count(c->members, c->n);
     int n = 0;
     struct delivery *list = hand_over(c, true, &n);
     forget(c);
@@ -340,6 +362,8 @@ static enum work next(void *self, struct pg *pg, struct err *err)
     switch (c->phase) {
     case PHASE_TAKING:
         return taken(c, pg, err);
+    case PHASE_ASKING:
+        return answered(c, pg, err);
     case PHASE_MARKING:
         confirm_part(c, pg);
         return send_part(c, pg, err);

@@ -1,11 +1,13 @@
 // claim.h: takes due deliveries under a lease and marks them "on the wire", in one transaction.
 //
-// BEGIN; the active policy version; take due rows with what belongs to them; then in C the gates;
-// then part by part: rendered, and content and states sent off while the next part is rendered;
-// with the last one ends and the claim row; COMMIT. Only what that COMMIT confirmed is handed on to
-// be sent. A COMMIT whose answer was lost is handed to `doubtful`: if the claim exists, its members
-// are given back as never sent.
+// BEGIN; the active policy version, the pauses; take due rows with what belongs to them; then in C
+// the gates, with a flight for further facts where a member needs them; then part by part:
+// rendered, and content and states sent off while the next part is rendered; with the last one ends
+// and the claim row; COMMIT. Only what that COMMIT confirmed is handed on to be sent. A COMMIT
+// whose answer was lost is handed to `doubtful`: if the claim exists, its members are given back as
+// never sent.
 #pragma once
+#include "dispatcher/claim/pauses.h"
 #include "dispatcher/lease.h"
 #include "dispatcher/work.h"
 
@@ -32,6 +34,10 @@ struct claimer_options {
     // Is this the active version that sends? False: the claim rolls back (claimer_outdated) so that
     // nothing leaves by a policy that was replaced before this claim.
     bool (*current)(void *user, int version);
+    // The message of a delivery by the policy version it remembers; NULL when that is not in
+    // memory. It must live until the claim ended.
+    const struct message *(*message)(void *user, int policy, int type);
+    const struct policy *(*sender)(void *user); // providers of the moment; NULL = none yet
     // Fills delivery->content from its address, once, type, policy and data. False + err: the
     // delivery ends as dead with that reason.
     bool (*render)(void *user, struct delivery *delivery, int64_t now_us, struct err *err);
@@ -56,3 +62,4 @@ bool claimer_full(const struct claimer *claimer);
 int claimer_seen_version(const struct claimer *claimer);
 int claimer_missing(const struct claimer *claimer);
 bool claimer_outdated(const struct claimer *claimer);
+const struct pauses *claimer_pauses(const struct claimer *claimer); // as it read them last

@@ -26,6 +26,7 @@ enum column {
     COL_DATA,
     COL_CONTENT,
     COL_NOW,
+    COL_SUPPRESSED,
 };
 
 void member_drop_data(struct member *member)
@@ -44,14 +45,50 @@ void member_fini(struct member *member)
 }
 
 // Reasons quote templates and peers; the database takes UTF-8 only, so what is not plain is masked.
-void member_end(struct member *member, enum delivery_state end, const char *reason)
+static void say(struct member *member, const char *reason)
 {
-    member->fate = FATE_END;
-    member->gate = (struct gate){.end = end};
     snprintf(member->reason, sizeof member->reason, "%s", reason);
     for (char *c = member->reason; *c; c++)
         if (*c < 0x20 || *c > 0x7e)
             *c = '?';
+}
+
+void member_end(struct member *member, enum delivery_state end, const char *reason)
+{
+    member->fate = FATE_END;
+    member->end = end;
+    say(member, reason);
+}
+
+static void postpone(struct member *member, const struct verdict *verdict)
+{
+    int64_t wait_us = verdict->until_us - member->facts.now_us;
+    member->fate = FATE_LATER;
+    member->hold = verdict->hold;
+    // Up to the next millisecond: a moment early it would only be put back again.
+    member->later_ms = wait_us > 0 ? (wait_us + 999) / 1000 : 1;
+    say(member, verdict->reason);
+}
+
+void member_know_pause(
+        struct member *member, const struct pauses *pauses, const struct channel *channel)
+{
+    const struct pause *pause = pauses_find(pauses, member->delivery, channel);
+    if (!pause)
+        return;
+    member->facts.pause_id = pause->id;
+    member->facts.pause_until_us = pause->until_us;
+    member->facts.pause_reason = pause->reason;
+}
+
+void member_judge(struct member *member)
+{
+    struct verdict verdict =
+            gate_walk(member->delivery, &member->facts, &member->at, &member->asks);
+    if (verdict.answer == GATE_END)
+        member_end(member, verdict.end, verdict.reason);
+    else if (verdict.answer == GATE_LATER)
+        postpone(member, &verdict);
 }
 
 static int64_t big_or_0(const struct pg *pg, int call, int row, int col)
@@ -93,19 +130,26 @@ static void read_facts(const struct pg *pg, int call, int row, struct delivery *
     d->data = text_of(pg, call, row, COL_DATA);
 }
 
-// No state: the delivery is in another step by now, or has an end.
+// The delivery is in another step by now (then it is without a state here), or has an end.
 static bool moved_on(const struct pg *pg, int call, int row)
 {
-    return pg_null(pg, call, row, COL_STATE) || pg_null(pg, call, row, COL_TYPE);
+    return pg_null(pg, call, row, COL_STATE) || pg_null(pg, call, row, COL_TYPE) ||
+           pg_int(pg, call, row, COL_STATE) != DELIVERY_DUE;
 }
 
 void member_read(const struct pg *pg, int call, int row, struct member *ret_member)
 {
     *ret_member = (struct member){.delivery = read_names(pg, call, row)};
+    struct gate_facts *facts = &ret_member->facts;
+    facts->now_us = member_row_now_us(pg, call, row);
+    if (!pg_null(pg, call, row, COL_STATE))
+        facts->state = (enum delivery_state)pg_int(pg, call, row, COL_STATE);
     if (moved_on(pg, call, row))
         return;
     ret_member->fate = FATE_WIRE;
     read_facts(pg, call, row, ret_member->delivery);
+    if (!pg_null(pg, call, row, COL_SUPPRESSED))
+        facts->suppressed = (enum suppression)pg_int(pg, call, row, COL_SUPPRESSED);
 }
 
 bool member_read_content(const struct pg *pg, int call, int row, struct member *member)

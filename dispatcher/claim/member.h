@@ -1,6 +1,7 @@
 // member.h: one row that a claim took, and what is to become of it.
 #pragma once
 #include "dispatcher/claim/gate.h"
+#include "dispatcher/claim/pauses.h"
 #include "dispatcher/work.h"
 
 enum fate {
@@ -16,15 +17,27 @@ struct member {
     bool to_render; // a first try
     bool rendered;  // content_json is new and must be stored
     char *content_json;
-    struct gate gate; // FATE_END: end
-    char reason[200]; // FATE_END, printable
-    int64_t later_ms; // FATE_LATER
-    bool confirmed;   // the COMMIT said so
+    struct gate_facts facts;
+    enum gate_kind at;       // the gate where it stands, or which is closed; GATE_COUNT = none
+    bool asks;               // it stands before a gate whose facts are missing
+    unsigned asking;         // gates whose facts the flight in the air brings, a bit each
+    enum delivery_state end; // FATE_END
+    char reason[200];        // FATE_END, and FATE_LATER by a gate; printable
+    int64_t later_ms;        // FATE_LATER
+    int hold;                // FATE_LATER: the pause that it waits for, 0 = none
+    bool confirmed;          // the COMMIT said so
 };
 
 void member_fini(struct member *member); // zeroed is fine
 #define AUTO_MEMBER __attribute__((cleanup(member_fini)))
 void member_end(struct member *member, enum delivery_state end, const char *reason);
+
+// Asks the gates from the one where it stands on; asks says if it needs further facts, fate if one
+// is closed.
+void member_judge(struct member *member);
+// The fact of its gate; channel as the sending policy has it, NULL = it has none.
+void member_know_pause(
+        struct member *member, const struct pauses *pauses, const struct channel *channel);
 
 // Reads row of take.sql (result `call`). delivery->data is a copy, which the member owns.
 void member_read(const struct pg *pg, int call, int row, struct member *ret_member);
@@ -41,9 +54,14 @@ bool members_add_content(struct pg *pg, const struct member *members, size_t n);
 bool members_add_wire(struct pg *pg, const struct member *members, size_t n);
 bool members_add_ends(struct pg *pg, const struct member *members, size_t n);
 bool members_add_later(struct pg *pg, const struct member *members, size_t n);
+bool members_add_held(
+        struct pg *pg, const struct member *members, size_t n); // why, where a gate says
 void members_add_claim(
         struct pg *pg, const struct member *members, size_t n, const struct key ids[2], int64_t ms);
 
 // Marks as confirmed those of this fate whose number result `call` names.
 void members_confirm(
         const struct pg *pg, int call, struct member *members, size_t n, enum fate fate);
+
+// After the COMMIT: counts what ended and what the gates said.
+void members_count(const struct member *members, size_t n);

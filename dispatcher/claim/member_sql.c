@@ -12,12 +12,13 @@ struct column {
 // Which members a statement is about.
 struct choice {
     enum fate fate;
-    bool rendered_only;
+    bool rendered_only, gated_only;
 };
 
 static bool chosen(const struct member *member, struct choice choice)
 {
-    return member->fate == choice.fate && (!choice.rendered_only || member->rendered);
+    return member->fate == choice.fate && (!choice.rendered_only || member->rendered) &&
+           (!choice.gated_only || member->at < GATE_COUNT);
 }
 
 static bool any(const struct member *members, size_t n, struct choice choice)
@@ -84,7 +85,7 @@ static void e_content(struct pg *pg, const struct member *m)
 
 static void e_end(struct pg *pg, const struct member *m)
 {
-    pg_e_int(pg, (int32_t)m->gate.end);
+    pg_e_int(pg, (int32_t)m->end);
 }
 
 static void e_reason(struct pg *pg, const struct member *m)
@@ -94,12 +95,19 @@ static void e_reason(struct pg *pg, const struct member *m)
 
 static void e_lane(struct pg *pg, const struct member *m)
 {
-    pg_e_int(pg, lane_of(m->delivery->channel, m->delivery->priority));
+    int lane = lane_of(m->delivery->channel, m->delivery->priority);
+    pg_e_int(pg, m->hold ? -(m->hold * 100 + lane) : lane); // as pauses (0007_gates.sql) says
 }
 
 static void e_later(struct pg *pg, const struct member *m)
 {
     pg_e_big(pg, m->later_ms);
+}
+
+// By how much its time for tries moves: what waits for a pause knows it only when that has ended.
+static void e_waits(struct pg *pg, const struct member *m)
+{
+    pg_e_big(pg, m->hold ? 0 : m->later_ms);
 }
 
 // Every statement starts with the members' names.
@@ -163,6 +171,19 @@ bool members_add_later(struct pg *pg, const struct member *members, size_t n)
     add_column(pg, members, n, choice, (struct column){pg_p_ints, e_tries});
     add_column(pg, members, n, choice, (struct column){pg_p_ints, e_lane});
     add_column(pg, members, n, choice, (struct column){pg_p_bigs, e_later});
+    return true;
+}
+
+bool members_add_held(struct pg *pg, const struct member *members, size_t n)
+{
+    struct choice choice = {.fate = FATE_LATER, .gated_only = true};
+    if (!any(members, n, choice))
+        return false;
+    pg_add(pg, SQL_HOLD);
+    add_names(pg, members, n, choice);
+    add_column(pg, members, n, choice, (struct column){pg_p_ints, e_tries});
+    add_column(pg, members, n, choice, (struct column){pg_p_bigs, e_waits});
+    add_column(pg, members, n, choice, (struct column){pg_p_texts, e_reason});
     return true;
 }
 

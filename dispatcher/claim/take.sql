@@ -1,8 +1,10 @@
 -- Takes at most $1 due rows of three lanes ($2), a later lane only what the earlier ones left, each from its low-water
 -- mark ($3, microseconds since the epoch) on; with what is needed to gate, render and send them. The columns from state
--- on are NULL when the delivery moved on since the row was made: such a row is only deleted.
+-- on are NULL when the delivery is in another step since the row was made; such a row is only deleted, and so is one whose
+-- state is not 0.
 -- returns: lane, due us, bucket, notification_id, channel, target, redrive, tries, state, unknown_tries, delivery_order,
---   address, created us, expires us, retry_until us, rendered bool, type, policy, once, data, content, now us
+--   address, created us, expires us, retry_until us, rendered bool, type, policy, once, data, content, now us,
+--   suppressed int (the reason's number, NULL = not)
 WITH one AS MATERIALIZED (
     SELECT ctid FROM due
     WHERE lane = ($2::int4[])[1] AND due_at <= now()
@@ -28,14 +30,14 @@ SELECT t.lane, (extract(epoch FROM t.due_at) * 1000000)::int8, t.bucket, t.notif
        t.redrive, t.tries, d.state, d.unknown_tries, d.delivery_order, d.address,
        (extract(epoch FROM d.created_at) * 1000000)::int8, (extract(epoch FROM d.expires_at) * 1000000)::int8,
        (extract(epoch FROM d.retry_until) * 1000000)::int8, d.content_slot IS NOT NULL,
-       n.type, n.policy, n.once, n.data, c.content, (extract(epoch FROM now()) * 1000000)::int8
+       n.type, n.policy, n.once, n.data, c.content, (extract(epoch FROM now()) * 1000000)::int8, s.reason
 FROM taken t
 -- OFFSET 0 keeps each look-up a probe of the primary key, whatever the statistics say.
 LEFT JOIN LATERAL (
     SELECT x.state, x.unknown_tries, x.delivery_order, x.address, x.created_at, x.expires_at, x.retry_until, x.content_slot
     FROM deliveries x
     WHERE x.bucket = t.bucket AND x.notification_id = t.notification_id AND x.channel = t.channel
-      AND x.target = t.target AND x.redrive = t.redrive AND x.tries = t.tries AND x.state = 0
+      AND x.target = t.target AND x.redrive = t.redrive AND x.tries = t.tries
     OFFSET 0) d ON true
 LEFT JOIN LATERAL (
     SELECT x.type, x.policy, x.once, x.data FROM notifications x
@@ -46,3 +48,9 @@ LEFT JOIN LATERAL (
     WHERE x.slot = d.content_slot AND x.bucket = t.bucket AND x.notification_id = t.notification_id
       AND x.channel = t.channel AND x.target = t.target AND x.redrive = t.redrive
     LIMIT 1) c ON true
+-- Nothing is hashed while no address is suppressed.
+LEFT JOIN LATERAL (
+    SELECT min(x.reason) AS reason FROM suppressions x
+    WHERE (SELECT count(*) FROM (SELECT 1 FROM suppressions WHERE channel IN (1, 2, 3) LIMIT 1) any_at_all) > 0
+      AND x.channel = t.channel AND x.key = address_key(t.channel, d.address) AND x.type IN (0, n.type)
+    OFFSET 0) s ON true

@@ -176,6 +176,13 @@ static void put_ms(struct pg *pg, int64_t seconds)
 // include.
 enum { STATE_DUE = 0, STATE_WITHHELD = 5 };
 
+// Its time for tries begins when it is due first.
+static int64_t retry_ends_s(const struct fresh *fresh)
+{
+    int64_t for_s = fresh->note->message->retry_for_s;
+    return for_s > 0 ? fresh->step->after_s + for_s : 0;
+}
+
 static void rows_fresh(struct pg *pg, const struct fresh *list, size_t n)
 {
     pg_add(pg, ACCEPT_DELIVERIES);
@@ -189,7 +196,7 @@ static void rows_fresh(struct pg *pg, const struct fresh *list, size_t n)
     FRESH(pg_p_texts, put_text(pg, fresh->zone));
     FRESH(pg_p_texts, put_text(pg, fresh->address ? NULL : "no address"));
     FRESH(pg_p_bigs, put_ms(pg, fresh->note->message->expires_s));
-    FRESH(pg_p_bigs, put_ms(pg, fresh->note->message->retry_for_s));
+    FRESH(pg_p_bigs, put_ms(pg, retry_ends_s(fresh)));
 }
 
 static void rows_due(struct pg *pg, const struct fresh *list, size_t n)
@@ -200,6 +207,7 @@ static void rows_due(struct pg *pg, const struct fresh *list, size_t n)
     DUE(pg_p_ints, pg_e_int(pg, lane_of(fresh->step->channel, fresh->note->message->priority)));
     DUE(pg_p_uuids, pg_e_uuid(pg, fresh->note->id));
     DUE(pg_p_ints, pg_e_int(pg, (int)fresh->step->channel));
+    DUE(pg_p_bigs, pg_e_big(pg, fresh->step->after_s * 1000));
 #undef DUE
 }
 

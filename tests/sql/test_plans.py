@@ -12,8 +12,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "..
 from harness import *  # noqa: E402,F403 pylint: disable=wrong-import-position,wildcard-import
 
 HOT = {"receiver/accept": "pawl_receiver", "dispatcher/claim": "pawl_dispatcher", "dispatcher/record": "pawl_dispatcher"}
-SMALL = {"policy_versions", "key_gen", "claims"}  # one row a version, a generation, a batch in flight
-PROBED_BY = re.compile(r"\b(bucket|lane)\b")
+SMALL = {"policy_versions", "key_gen", "claims", "pauses", "names"}  # a row a version, a generation, a batch in flight, a pause
+PROBED_BY = re.compile(r"\b(bucket|lane|channel)\b")
 VALUES = {"integer": "1", "bigint": "1", "boolean": "false", "text": "'x'", "uuid": "gen_random_uuid()", "interval": "'1s'",
           "integer[]": "'{1}'", "bigint[]": "'{1}'", "boolean[]": "'{f}'", "text[]": "'{x}'", "bytea[]": "'{x}'",
           "uuid[]": "ARRAY[gen_random_uuid()]", "double precision": "1", "bytea": "'x'", "timestamp with time zone": "now()"}
@@ -31,6 +31,8 @@ FILL = {
         "i % 1024, 1, 1, 1, md5(i::text)::uuid, 1, 'x/' || i, 'o' || i, 'e' || i, '', '{}', now()",
     "deliveries (bucket, channel, notification_id, delivery_order, lane, address, created_at, updated_at)":
         "i % 1024, 1, md5(i::text)::uuid, 2, 11, 'a@example.net', now(), now()",
+    "suppressions (channel, reason, key, address, source)":
+        "1, 1, address_key(1, 'a' || i), 'a' || i, 'test'",
     "due (bucket, lane, due_at, notification_id, channel, redrive, tries, target)":
         "i % 1024, 11, now() + i * interval '1 ms', md5(i::text)::uuid, 1, 0, 0, ''",
     "unknown_outcomes (bucket, channel, notification_id, redrive, target, since)":

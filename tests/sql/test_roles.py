@@ -24,13 +24,14 @@ ALLOWED = {
     "pawl_dispatcher": {
         "migrations": "s", "policy_versions": "s", "policy_texts": "s", "names": "s", "notifications": "s",
         "deliveries": "su", "due": "sid", "claims": "siud", "cap_slots": "siud", "unknown_outcomes": "sid",
-        "contents": "si", "attempts": "si", "provider_tokens": "siud"},
+        "contents": "si", "attempts": "si", "provider_tokens": "siud", "pauses": "sd", "suppressions": "si"},
     "pawl_maint": {
         "key_gen": "siu", "emptied": "siu", "blanked_until": "su", "blank_later": "sid", "policy_versions": "s", "waiting": "s",
         "due": "s", "claims": "s", "deliveries": "s", "notifications": "s", **{slot: "st" for slot in EMPTIED}},
     "pawl_operator": {  # and "s" on all but tokens
         "policy_versions": "si", "policy_texts": "si", "names": "si", "audit": "si", "deliveries": "siu", "due": "si", "attempts": "si",
-        "unknown_outcomes": "sid", "cap_slots": "sud"},
+        "unknown_outcomes": "sid", "cap_slots": "sud",
+        "pauses": "siu", "suppressions": "siud"},
 }
 
 

@@ -351,7 +351,7 @@ RIGHTS = {  # role: table: first letters of the verbs (s i u d t); partitions ar
     "pawl_dispatcher": {
         "migrations": "s", "policy_versions": "s", "policy_texts": "s", "names": "s", "notifications": "s", "deliveries": "su",
         "due": "sid", "claims": "siud", "cap_slots": "siud", "unknown_outcomes": "sid", "contents": "si", "attempts": "si",
-        "provider_tokens": "siud"},
+        "provider_tokens": "siud", "pauses": "sd", "suppressions": "si"},
 }
 
 
@@ -372,7 +372,8 @@ def test_the_programs_rights_are_these_and_no_others(t):
         eq(rights(cluster, role), {table: set(letters) for table, letters in want.items()}, role)
     operator = rights(cluster, "pawl_operator")
     eq({table for table, verbs in operator.items() if verbs != {"s"}},
-       {"policy_versions", "policy_texts", "names", "audit", "deliveries", "due", "attempts", "unknown_outcomes", "cap_slots"})
+       {"policy_versions", "policy_texts", "names", "audit", "deliveries", "due", "attempts", "unknown_outcomes", "cap_slots", "pauses",
+        "suppressions"})
     maint = rights(cluster, "pawl_maint")
     eq([table for table, verbs in maint.items() if "t" in verbs], [], "maint empties slots, never whole tables")
     emptied = {r[0].rsplit("_", 1)[0] for r in cluster.query("""SELECT relname::text FROM pg_class

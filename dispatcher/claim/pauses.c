@@ -1,0 +1,72 @@
+#include "dispatcher/claim/pauses.h"
+
+// Columns of pauses.sql.
+enum { COL_ID, COL_KIND, COL_NAME, COL_TYPE, COL_REASON, COL_UNTIL };
+
+void pauses_fini(struct pauses *pauses)
+{
+    for (size_t i = 0; i < pauses->n; i++) {
+        free(pauses->rows[i].name);
+        free(pauses->rows[i].reason);
+    }
+    free(pauses->rows);
+    *pauses = (struct pauses){0};
+}
+
+void pauses_read(struct pauses *pauses, const struct pg *pg, int call)
+{
+    pauses_fini(pauses);
+    int n = pg_rows(pg, call);
+    if (n == 0)
+        return;
+    pauses->rows = xcalloc((size_t)n, sizeof *pauses->rows);
+    for (int row = 0; row < n; row++)
+        pauses->rows[pauses->n++] = (struct pause){.id = pg_int(pg, call, row, COL_ID),
+                .kind = (enum pause_kind)pg_int(pg, call, row, COL_KIND),
+                .name = slice_dup(pg_bytes(pg, call, row, COL_NAME)),
+                .type = pg_null(pg, call, row, COL_TYPE) ? 0 : pg_int(pg, call, row, COL_TYPE),
+                .reason = slice_dup(pg_bytes(pg, call, row, COL_REASON)),
+                .until_us =
+                        pg_null(pg, call, row, COL_UNTIL) ? 0 : pg_big(pg, call, row, COL_UNTIL)};
+}
+
+static bool holds(const struct pause *pause, const struct delivery *delivery)
+{
+    switch (pause->kind) {
+    case PAUSE_ALL:
+        return true;
+    case PAUSE_CHANNEL:
+        return channel_by_name(pause->name) == delivery->channel;
+    case PAUSE_TYPE:
+        return pause->type && pause->type == delivery->type;
+    case PAUSE_PROVIDER:
+        break;
+    }
+    return false;
+}
+
+const struct pause *pauses_provider(const struct pauses *pauses, const struct provider *provider)
+{
+    for (size_t i = 0; i < pauses->n; i++)
+        if (pauses->rows[i].kind == PAUSE_PROVIDER &&
+                strcmp(pauses->rows[i].name, provider->driver_name) == 0)
+            return &pauses->rows[i];
+    return NULL;
+}
+
+static const struct pause *all_providers(const struct pauses *pauses, const struct channel *channel)
+{
+    for (size_t i = 0; i < channel->n_providers; i++)
+        if (!pauses_provider(pauses, &channel->providers[i]))
+            return NULL;
+    return channel->n_providers > 0 ? pauses_provider(pauses, &channel->providers[0]) : NULL;
+}
+
+const struct pause *pauses_find(
+        const struct pauses *pauses, const struct delivery *delivery, const struct channel *channel)
+{
+    for (size_t i = 0; i < pauses->n; i++)
+        if (holds(&pauses->rows[i], delivery))
+            return &pauses->rows[i];
+    return pauses->n > 0 && channel ? all_providers(pauses, channel) : NULL;
+}

@@ -1,0 +1,33 @@
+// pauses.h: what an operator has paused, as the last claim read it.
+#pragma once
+#include "dispatcher/delivery.h"
+#include "dispatcher/work.h"
+
+// Stored numbers.
+enum pause_kind { PAUSE_ALL = 1, PAUSE_CHANNEL = 2, PAUSE_TYPE = 3, PAUSE_PROVIDER = 4 };
+
+struct pause {
+    int id;
+    enum pause_kind kind;
+    char *name;       // of the channel, message or driver; "" for all
+    int type;         // PAUSE_TYPE: the message's stored number, 0 = there is none of that name
+    char *reason;     // printable
+    int64_t until_us; // database clock, 0 = until it is resumed
+};
+
+struct pauses {
+    struct pause *rows;
+    size_t n;
+};
+void pauses_fini(struct pauses *pauses); // zeroed is fine
+
+// Replaces what is there by the rows of pauses.sql (result `call`).
+void pauses_read(struct pauses *pauses, const struct pg *pg, int call);
+
+// The pause that holds this delivery, NULL = none: one of all, of its channel or of its type; or,
+// when every provider of its channel is paused, that of the first one. channel may be NULL.
+const struct pause *pauses_find(const struct pauses *pauses, const struct delivery *delivery,
+        const struct channel *channel);
+
+// The pause of a provider, NULL = none: nothing is to be handed to one that is paused.
+const struct pause *pauses_provider(const struct pauses *pauses, const struct provider *provider);

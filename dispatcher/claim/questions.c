@@ -1,0 +1,127 @@
+#include "dispatcher/claim/questions.h"
+
+// One row a gate whose facts a statement brings.
+static const struct question {
+    enum gate_kind gate;
+    // Its statement changes something (takes a cap's slots): it is asked only for members that no
+    // gate before it can close any more.
+    bool takes;
+    void (*ask)(struct pg *pg, const struct asking *asking);
+    void (*hear)(const struct pg *pg, int call, int row, struct member *member);
+} questions[] = {
+        {GATE_STEP, false, ask_step, hear_step},
+};
+
+static bool is_asking(const struct member *member, enum gate_kind gate)
+{
+    return member->asking & (1u << gate);
+}
+
+void asking_column(struct pg *pg, const struct asking *asking, void (*begin)(struct pg *pg),
+        void (*element)(struct pg *pg, const struct member *member))
+{
+    begin(pg);
+    for (size_t i = 0; i < asking->n; i++)
+        if (is_asking(&asking->members[i], asking->gate))
+            element(pg, &asking->members[i]);
+}
+
+static void e_bucket(struct pg *pg, const struct member *m)
+{
+    pg_e_int(pg, m->delivery->bucket);
+}
+
+static void e_notification(struct pg *pg, const struct member *m)
+{
+    pg_e_uuid(pg, m->delivery->notification);
+}
+
+static void e_channel(struct pg *pg, const struct member *m)
+{
+    pg_e_int(pg, (int32_t)m->delivery->channel);
+}
+
+static void e_target(struct pg *pg, const struct member *m)
+{
+    pg_e_bytes(pg, slice_of(m->delivery->target));
+}
+
+static void e_redrive(struct pg *pg, const struct member *m)
+{
+    pg_e_int(pg, m->delivery->redrive);
+}
+
+void asking_names(struct pg *pg, const struct asking *asking)
+{
+    asking_column(pg, asking, pg_p_ints, e_bucket);
+    asking_column(pg, asking, pg_p_uuids, e_notification);
+    asking_column(pg, asking, pg_p_ints, e_channel);
+    asking_column(pg, asking, pg_p_texts, e_target);
+    asking_column(pg, asking, pg_p_ints, e_redrive);
+}
+
+static bool is_for(const struct question *question, const struct member *member)
+{
+    if (member->fate != FATE_WIRE || !member->asks)
+        return false;
+    bool reached = question->takes ? member->at == question->gate : member->at <= question->gate;
+    return reached && gate_asks(question->gate, member->delivery, &member->facts);
+}
+
+static bool any_asking(const struct member *members, size_t n, enum gate_kind gate)
+{
+    for (size_t i = 0; i < n; i++)
+        if (is_asking(&members[i], gate))
+            return true;
+    return false;
+}
+
+bool questions_add(struct pg *pg, struct member *members, size_t n)
+{
+    bool any = false;
+    for (size_t i = 0; i < n; i++) {
+        members[i].asking = 0;
+        for (size_t q = 0; q < ARRAY_LEN(questions); q++)
+            if (is_for(&questions[q], &members[i]))
+                members[i].asking |= 1u << questions[q].gate;
+    }
+    for (size_t q = 0; q < ARRAY_LEN(questions); q++) {
+        if (!any_asking(members, n, questions[q].gate))
+            continue;
+        any = true;
+        questions[q].ask(pg, &(struct asking){members, n, questions[q].gate});
+    }
+    return any;
+}
+
+static struct member *nth_asking(struct member *members, size_t n, enum gate_kind gate, int nth)
+{
+    for (size_t i = 0; i < n; i++)
+        if (is_asking(&members[i], gate) && --nth == 0)
+            return &members[i];
+    return NULL;
+}
+
+static void read_one(const struct question *question, const struct pg *pg, int call,
+        struct member *members, size_t n)
+{
+    for (int row = 0; row < pg_rows(pg, call); row++) {
+        int nth = pg_int(pg, call, row, 0);
+        struct member *member = nth_asking(members, n, question->gate, nth);
+        if (member)
+            question->hear(pg, call, row, member);
+    }
+}
+
+void questions_read(const struct pg *pg, struct member *members, size_t n)
+{
+    int call = 0;
+    for (size_t q = 0; q < ARRAY_LEN(questions); q++)
+        if (any_asking(members, n, questions[q].gate))
+            read_one(&questions[q], pg, call++, members, n);
+    for (size_t i = 0; i < n; i++) {
+        members[i].facts.known |= members[i].asking;
+        if (members[i].fate == FATE_WIRE && members[i].asks)
+            member_judge(&members[i]);
+    }
+}
