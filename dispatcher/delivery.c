@@ -59,6 +59,7 @@ static const struct member {
         {"html", offsetof(struct content, html), false},
         {"message_id", offsetof(struct content, message_id), false},
         {"date", offsetof(struct content, date), false},
+        {"data", offsetof(struct content, data), false},
         {"collapse", offsetof(struct content, collapse), false},
 };
 
@@ -143,8 +144,8 @@ bool content_from_json(struct slice json, struct content *ret_content, struct er
             return false;
         }
     }
-    // A text message has none of these, a mail all.
-    bool mail = content.subject || content.message_id || content.date || content.html;
+    // A text or push message has none of these, a mail all and a subject.
+    bool mail = content.message_id || content.date || content.html;
     if (mail && !(content.subject && content.message_id && content.date)) {
         content_fini(&content);
         return err_set(err, ERR_INPUT, "stored content is of a mail and has not all of its heads");

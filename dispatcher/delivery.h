@@ -40,6 +40,7 @@ struct content {
     char *from, *to, *subject, *text, *html;
     char *message_id; // without angle brackets, derived from the delivery's key
     char *date;       // RFC 5322, of the first claim
+    char *data;       // push: JSON object for the app, NULL = none
     char *collapse;   // a newer message with the same one takes its place; NULL = none
     // Of the delivery, set before each build; not stored with the rest.
     int64_t expires_s; // unix seconds, 0 = never

@@ -94,7 +94,7 @@ static void wake(void *user)
 
 struct loop *loop_new(const struct loop_options *options, struct err *err)
 {
-    struct transport_options wires = {.transfers = options->transfers,
+    struct transport_options wires = {.transfers = options->transfers + TURNS_EXTRA,
             .connect_ms = CONNECT_MS,
             .reply_ms = REPLY_MS,
             .final_reply_ms = FINAL_REPLY_MS};
@@ -115,10 +115,10 @@ struct loop *loop_new(const struct loop_options *options, struct err *err)
             .sender = sender,
             .ended = ended,
             .user = loop};
+    turns_init(&loop->turns, options->transfers, options->poll_ms, loop->wire.by_channel);
     loop->recorder = recorder_new(
             &(struct recorder_options){.leases = &loop->leases, .message = message, .user = loop});
     loop->claimer = claimer_new(&(struct claimer_options){.leases = &loop->leases,
-            .channel = CHANNEL_EMAIL,
             .rules = rules,
             .current = current,
             .message = message,

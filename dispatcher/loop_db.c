@@ -8,8 +8,6 @@ enum {
     TAKEOVER_EVERY_MS = 1000,
     GAUGES_EVERY_MS = 10000,
     REFRESH_AGAIN_MS = 1000,
-    GATHER_PART = 8,
-    IDLE_FACTOR_MAX = 4, // an idle dispatcher polls so many times slower
     EX_CONFIG_CODE = 78,
 };
 
@@ -28,7 +26,8 @@ static void claim_desk_connected(struct loop *loop)
         return;
     }
     loop->was_connected = true;
-    loop->claim_ms = loop->refresh_ms = 0;
+    loop->refresh_ms = 0;
+    turns_now(&loop->turns);
     LOG0(INFO, "database.connected", "the database answers");
 }
 
@@ -88,6 +87,7 @@ static void refresh(struct loop *loop)
         loop->refresh_ms = 0;
         atomic_store(&loop->has_sender, true);
         tokens_policy(loop->bearers.tokens, policies_sender(loop->policies));
+        turns_policy(&loop->turns, policies_sender(loop->policies));
         if (loop->options.policy_active)
             loop->options.policy_active(loop->options.user, policies_sender(loop->policies));
         return;
@@ -108,18 +108,22 @@ static void load_missing(struct loop *loop)
 
 // --- Which work is next
 
-static bool wants_claim(const struct loop *loop, int64_t now)
+static bool may_claim(const struct loop *loop)
 {
-    if (loop->stopping || !policies_sender(loop->policies) || now < loop->claim_ms)
-        return false;
     // Nothing is sent that can't be recorded, and what waits for its record is bounded.
-    if (!loop->desks[DESK_RECORD].pg ||
-            recorder_pending(loop->recorder) > (size_t)loop->options.transfers)
-        return false;
-    // With more due than fits, a few ended transfers are worth one poll's wait, not a claim each.
-    int free = wire_free_slots(&loop->wire);
-    bool gather = loop->more_due && now < loop->claim_ms + loop->options.poll_ms;
-    return free > (gather ? loop->options.transfers / GATHER_PART : 0);
+    return !loop->stopping && policies_sender(loop->policies) && loop->desks[DESK_RECORD].pg &&
+           recorder_pending(loop->recorder) <= (size_t)loop->options.transfers;
+}
+
+// Asks the next channel whose claim is due; false: none is.
+static bool ask_next(struct loop *loop, int64_t now)
+{
+    int free = 0;
+    enum channel_kind channel =
+            may_claim(loop) ? turns_next(&loop->turns, now, &free) : CHANNEL_NONE;
+    if (channel != CHANNEL_NONE)
+        claimer_ask(loop->claimer, channel, free);
+    return channel != CHANNEL_NONE;
 }
 
 static bool choose(struct loop *loop, int64_t now, struct work_kind *ret_work)
@@ -131,8 +135,7 @@ static bool choose(struct loop *loop, int64_t now, struct work_kind *ret_work)
         *ret_work = takeover_work(loop->takeover);
     } else if (!loop->stopping && now >= tokens_next_ms(loop->bearers.tokens)) {
         *ret_work = tokens_work(loop->bearers.tokens);
-    } else if (wants_claim(loop, now)) {
-        claimer_ask(loop->claimer, wire_free_slots(&loop->wire));
+    } else if (ask_next(loop, now)) {
         *ret_work = claimer_work(loop->claimer);
     } else if (now >= loop->gauges_ms) {
         loop->gauges_ms = now + GAUGES_EVERY_MS;
@@ -147,22 +150,13 @@ static bool choose(struct loop *loop, int64_t now, struct work_kind *ret_work)
 
 static void after_claim(struct loop *loop)
 {
-    int64_t now = clock_mono_ms(), poll_ms = loop->options.poll_ms;
+    int64_t now = clock_mono_ms();
     if (claimer_missing(loop->claimer))
         load_missing(loop);
-    if (claimer_missing(loop->claimer) || claimer_outdated(loop->claimer)) {
-        loop->claim_ms = now;
-        return;
-    }
-    loop->more_due = claimer_full(loop->claimer);
-    if (claimer_took(loop->claimer) > 0)
-        loop->idle_ms = poll_ms;
+    if (claimer_missing(loop->claimer) || claimer_outdated(loop->claimer))
+        turns_again(&loop->turns, now);
     else
-        loop->idle_ms = loop->idle_ms * 2 < poll_ms * IDLE_FACTOR_MAX ? loop->idle_ms * 2
-                                                                      : poll_ms * IDLE_FACTOR_MAX;
-    if (loop->idle_ms < poll_ms)
-        loop->idle_ms = poll_ms;
-    loop->claim_ms = loop->more_due ? now : now + loop->idle_ms;
+        turns_took(&loop->turns, now, claimer_took(loop->claimer), claimer_full(loop->claimer));
 }
 
 static void claim_desk_done(struct loop *loop)
@@ -235,10 +229,8 @@ static int64_t claim_desk_next_ms(const struct loop *loop, int64_t now)
         at = earlier(at, earlier(loop->takeover_ms, tokens_next_ms(loop->bearers.tokens)));
     if (!loop->stopping && wants_refresh(loop))
         at = earlier(at, loop->refresh_ms);
-    if (wants_claim(loop, loop->claim_ms))
-        at = earlier(at, loop->claim_ms);
-    else if (wants_claim(loop, loop->claim_ms + loop->options.poll_ms))
-        at = earlier(at, loop->claim_ms + loop->options.poll_ms);
+    if (may_claim(loop))
+        at = earlier(at, turns_at_ms(&loop->turns));
     return at < desk->quiet_until_ms ? desk->quiet_until_ms : at;
 }
 

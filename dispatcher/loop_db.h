@@ -13,6 +13,7 @@
 #include "dispatcher/loop.h"
 #include "dispatcher/policies.h"
 #include "dispatcher/record/record.h"
+#include "dispatcher/turns.h"
 #include "dispatcher/wire.h"
 
 #include <stdatomic.h>
@@ -34,9 +35,9 @@ struct loop {
     struct bearer_maker bearers;
     struct health *health;
 
-    bool was_connected;        // once: from then on nothing ends the process but a signal
-    bool more_due;             // the last claim came back full
-    int64_t claim_ms, idle_ms; // next claim; how long an idle one waits
+    struct turns turns; // whose claim is next
+
+    bool was_connected; // once: from then on nothing ends the process but a signal
     int64_t takeover_ms, gauges_ms, refresh_ms;
 
     bool stopping, aborted;

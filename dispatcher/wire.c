@@ -48,6 +48,7 @@ static void hold(struct wire *wire, struct delivery *delivery)
     *end = delivery;
     delivery->next = NULL;
     wire->holding++;
+    wire->by_channel[delivery->channel]++;
 }
 
 // Nothing was tried, and none is spent: it is due again in a while.
@@ -76,20 +77,42 @@ static bool wait_for_token(struct wire *wire, enum token_ready ready, struct del
     return true;
 }
 
+// What a request says of its delivery besides its content.
+static void fill_moment(const struct wire *wire, struct delivery *delivery)
+{
+    struct content *content = &delivery->content;
+    int64_t left_us = delivery->expires_us - leases_now_us(wire->leases);
+    content->priority = delivery->priority;
+    content->expires_s = delivery->expires_us / 1000000;
+    content->left_s = delivery->expires_us == 0 ? 0 : left_us < 1000000 ? 1 : left_us / 1000000;
+}
+
+static const struct provider *provider_for(
+        const struct channel *channel, const struct delivery *delivery)
+{
+    for (size_t i = 0; i < channel->n_providers; i++)
+        if (provider_takes(&channel->providers[i], channel->kind, delivery->target))
+            return &channel->providers[i];
+    return NULL;
+}
+
 static void start_one(struct wire *wire, struct delivery *delivery)
 {
     const struct policy *sender = wire->sender(wire->user);
     const struct channel *channel = sender ? &sender->channels[delivery->channel] : NULL;
-    const struct provider *provider = channel ? channel_provider(channel) : NULL;
+    const struct provider *provider = channel ? provider_for(channel, delivery) : NULL;
     struct err err = {0};
     if (!provider) {
         delivery->result =
                 (struct attempt_result){.outcome = ATTEMPT_RETRY, .level = LEVEL_PROVIDER};
         snprintf(delivery->result.detail, sizeof delivery->result.detail,
-                "the active policy has no provider for this channel");
+                channel && channel->kind == CHANNEL_PUSH
+                        ? "the active policy has no provider for this kind of device"
+                        : "the active policy has no provider for this channel");
         wire->ended(wire->user, delivery);
         return;
     }
+    fill_moment(wire, delivery);
     struct bearer bearer;
     enum token_ready ready = tokens_get(wire->tokens, provider, &bearer);
     if (wait_for_token(wire, ready, delivery))
@@ -100,6 +123,7 @@ static void start_one(struct wire *wire, struct delivery *delivery)
         return;
     }
     wire->flying++;
+    wire->by_channel[delivery->channel]++;
     count_possible_duplicate(delivery);
 }
 
@@ -116,13 +140,10 @@ void wire_start(struct wire *wire, struct delivery *list, bool stopping)
     }
 }
 
-int wire_free_slots(const struct wire *wire)
-{
-    return transport_free_slots(wire->transport) - wire->holding;
-}
-
 static struct delivery *take_held(struct wire *wire)
 {
+    for (struct delivery *delivery = wire->held; delivery; delivery = delivery->next)
+        wire->by_channel[delivery->channel]--;
     wire->holding = 0;
     return steal(&wire->held);
 }
@@ -138,6 +159,7 @@ void wire_collect(struct wire *wire)
     struct delivery *delivery;
     while ((delivery = transport_done(wire->transport))) {
         wire->flying--;
+        wire->by_channel[delivery->channel]--;
         delivery->next = NULL;
         wire->ended(wire->user, delivery);
     }

@@ -20,14 +20,12 @@ struct wire {
     struct delivery *held; // by next: those that wait for a shared token, and how many
     int holding;
     int flying;
+    int by_channel[CHANNEL_COUNT]; // flying, and those that wait
 };
 
 // Starts each of the list (linked by next), or gives it back as never sent: when the process is
 // stopping, its lease is lost, or too little of it is left (lease_needed_ms).
 void wire_start(struct wire *wire, struct delivery *list, bool stopping);
-
-// Transfers that can be started now, those that wait left out.
-int wire_free_slots(const struct wire *wire);
 
 // What waits is given back as never sent.
 void wire_stop(struct wire *wire);

@@ -12,9 +12,10 @@
 static void fill(const struct channel *channel, struct delivery *delivery)
 {
     char date[40];
+    bool mail = channel->kind == CHANNEL_EMAIL;
     *delivery = (struct delivery){.channel = channel->kind, .probe = true};
     delivery->content = (struct content){.from = xstrdup(channel->from ? channel->from : ""),
-            .to = xstrdup("nobody@localhost.localdomain"),
+            .to = xstrdup(mail ? "nobody@localhost.localdomain" : "+10000000000"),
             .subject = xstrdup("probe"),
             .text = xstrdup("probe"),
             .message_id = xstrdup("probe@localhost"),
@@ -57,6 +58,13 @@ static void tell(struct visit *visit, const struct provider *provider, const cha
         say_how_to_look(visit, provider);
 }
 
+// A GET to a gateway may be what sends, and a push service is known only with a browser's address.
+static bool can_be_asked(const struct channel *channel, const struct provider *provider)
+{
+    bool gateway = channel->kind == CHANNEL_SMS && strcmp(provider->driver_name, "http") == 0;
+    return !gateway && channel->kind != CHANNEL_PUSH;
+}
+
 static void probe(
         struct visit *visit, const struct channel *channel, const struct provider *provider)
 {
@@ -79,6 +87,16 @@ static void probe(
     content_fini(&delivery.content);
 }
 
+static void visit_provider(
+        struct visit *visit, const struct channel *channel, const struct provider *provider)
+{
+    if (can_be_asked(channel, provider))
+        probe(visit, channel, provider);
+    else
+        found(visit, FINDING_OK, "channels", "%s: %s is not asked: that could send something",
+                channel_name(channel->kind), provider->name);
+}
+
 void visit_channels(struct visit *visit)
 {
     if (!visit->policy)
@@ -87,6 +105,6 @@ void visit_channels(struct visit *visit)
         const struct channel *channel = &visit->policy->channels[kind];
         for (size_t i = 0; channel->active && i < channel->n_providers; i++)
             if (channel->providers[i].driver != DRIVER_OTHER)
-                probe(visit, channel, &channel->providers[i]);
+                visit_provider(visit, channel, &channel->providers[i]);
     }
 }

@@ -78,6 +78,22 @@ static void check_gateway(const struct making *making, const struct gateway *gat
     else if ((gateway->json || form) && gateway->method && strcmp(gateway->method, "GET") == 0)
         SAY(DIAG_ERROR, &gateway->method, &gateway->json, "provider-body",
                 "request: a GET has no body; write the values into the url");
+    if (gateway->n_success > GATEWAY_SUCCESS_MAX)
+        SAY(DIAG_ERROR, &gateway->success[GATEWAY_SUCCESS_MAX], &gateway->success,
+                "provider-success", "success: at most %d statuses", GATEWAY_SUCCESS_MAX);
+    if (gateway->id && strlen(gateway->id) > GATEWAY_ID_MAX)
+        SAY(DIAG_ERROR, &gateway->id, NULL, "provider-id", "id: at most %d characters",
+                GATEWAY_ID_MAX);
+}
+
+// RFC 8292 2.1: how the push services reach who sends.
+static void check_webpush(const struct making *making, struct provider *provider)
+{
+    provider->driver = DRIVER_HTTP;
+    const char *subject = provider->subject;
+    if (subject && strncmp(subject, "mailto:", 7) != 0 && strncmp(subject, "https://", 8) != 0)
+        SAY(DIAG_ERROR, &provider->subject, NULL, "webpush-subject",
+                "subject: begins with mailto: or https://, by which the push services reach you");
 }
 
 // By name what runs; dispatcher/send/providers.c has the same names (a test compares them).
@@ -90,6 +106,12 @@ static const struct {
         {CHANNEL_EMAIL, "resend", check_http},
         {CHANNEL_EMAIL, "postmark", check_http},
         {CHANNEL_EMAIL, "sendgrid", check_http},
+        {CHANNEL_SMS, "twilio", check_http},
+        {CHANNEL_SMS, "sinch", check_http},
+        {CHANNEL_SMS, "vonage", check_http},
+        {CHANNEL_SMS, "telnyx", check_http},
+        {CHANNEL_SMS, "http", check_http},
+        {CHANNEL_PUSH, "webpush", check_webpush},
 };
 
 static void check_driver(
@@ -109,6 +131,14 @@ const struct provider *channel_provider(const struct channel *channel)
         if (channel->providers[i].driver != DRIVER_OTHER)
             return &channel->providers[i];
     return NULL;
+}
+
+bool provider_takes(const struct provider *provider, enum channel_kind channel, const char *target)
+{
+    if (provider->driver == DRIVER_OTHER || channel != CHANNEL_PUSH)
+        return provider->driver != DRIVER_OTHER;
+    size_t len = strlen(provider->driver_name);
+    return strncmp(target, provider->driver_name, len) == 0 && target[len] == '-';
 }
 
 static bool is_taken(const struct channel *channel, size_t n, const char *name)

@@ -75,17 +75,42 @@ static bool is_partial(const char *path, struct slice *ret_folder)
            slice_eq(rest, SLICE("mustache"));
 }
 
-static bool has_mail(
-        const struct policy *policy, const char *message, struct slice locale, const char *part)
+// The texts of one message, channel and locale.
+struct find {
+    const struct policy *policy;
+    const char *channel, *message;
+    struct slice locale;
+};
+
+static bool has_part(const struct find *find, const char *part)
 {
     char path[256];
-    snprintf(path, sizeof path, "%s/email.%.*s.%s.mustache", message, (int)locale.len,
-            (const char *)locale.ptr, part);
-    for (size_t i = 0; i < policy->n_templates; i++) {
-        if (strcmp(policy->templates[i].path, path) == 0)
+    snprintf(path, sizeof path, "%s/%s.%.*s.%s.mustache", find->message, find->channel,
+            (int)find->locale.len, (const char *)find->locale.ptr, part);
+    for (size_t i = 0; i < find->policy->n_templates; i++) {
+        if (strcmp(find->policy->templates[i].path, path) == 0)
             return true;
     }
     return false;
+}
+
+static bool has_mail(
+        const struct policy *policy, const char *message, struct slice locale, const char *part)
+{
+    struct find find = {policy, "email", message, locale};
+    return has_part(&find, part);
+}
+
+// A push message in a locale without its text takes another, with its title.
+static void check_push_locale(const struct making *making, const struct policy_text *file,
+        const struct message *message, const struct template_name *name)
+{
+    AUTO_FREE char *channel = slice_dup(name->channel);
+    struct find find = {&making->made->policy, channel, message->name, name->locale};
+    if (!has_part(&find, "text"))
+        diag_file(making->diag, DIAG_WARNING, file->path, "template-locale",
+                "is not used: message '%s' has no text in locale '%.*s', so that %s takes another",
+                message->name, (int)name->locale.len, (const char *)name->locale.ptr, channel);
 }
 
 // All parts of a mail are of one locale: one that is not whole is not used, and one that is whole
@@ -95,8 +120,12 @@ static void check_locale(const struct making *making, const struct policy_text *
 {
     const struct policy *policy = &making->made->policy;
     struct slice whole = slice_of(policy->locale), locale = name->locale;
-    if (!slice_eq(name->channel, SLICE("email")) || slice_eq(locale, whole))
+    if (slice_eq(locale, whole))
         return;
+    if (!slice_eq(name->channel, SLICE("email"))) {
+        check_push_locale(making, file, message, name);
+        return;
+    }
     bool subject = has_mail(policy, message->name, locale, "subject");
     bool bodies[] = {has_mail(policy, message->name, locale, "text"),
             has_mail(policy, message->name, locale, "html")};
@@ -184,22 +213,22 @@ static void check_syntax(const struct making *making, const struct policy_text *
                                    .code = code});
 }
 
-// Mail is the only channel whose steps are active.
-static void check_mail(
+// A mail needs a subject and a body, the other channels their text.
+static void check_texts(
         const struct making *making, const struct message *message, const struct step *step)
 {
-    const struct policy *policy = &making->made->policy;
-    const char *locale = policy->locale;
+    const char *locale = making->made->policy.locale, *name = channel_name(step->channel);
     const void *const at[2] = {&step->channel, &message->name};
-    if (!has_mail(policy, message->name, slice_of(locale), "subject"))
+    struct find find = {&making->made->policy, name, message->name, slice_of(locale)};
+    bool mail = step->channel == CHANNEL_EMAIL;
+    if (mail && !has_part(&find, "subject"))
         schema_diag(making->load, DIAG_ERROR, at, "template-missing",
                 "message '%s' has no subject: %s/email.%s.subject.mustache is missing",
                 message->name, message->name, locale);
-    if (!has_mail(policy, message->name, slice_of(locale), "text") &&
-            !has_mail(policy, message->name, slice_of(locale), "html"))
+    if (!has_part(&find, "text") && !(mail && has_part(&find, "html")))
         schema_diag(making->load, DIAG_ERROR, at, "template-missing",
-                "message '%s' has no body: %s/email.%s.text.mustache (or .html.) is missing",
-                message->name, message->name, locale);
+                "message '%s' has no %s: %s/%s.%s.text.mustache%s is missing", message->name,
+                mail ? "body" : "text", message->name, name, locale, mail ? " (or .html.)" : "");
 }
 
 static bool any_active(const struct policy *policy)
@@ -229,7 +258,7 @@ void policy_check_templates(const struct making *making)
         const struct message *message = &policy->messages[i];
         for (size_t j = 0; j < message->n_steps && message->name; j++) {
             if (message->steps[j].active)
-                check_mail(making, message, &message->steps[j]);
+                check_texts(making, message, &message->steps[j]);
         }
     }
 }

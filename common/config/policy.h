@@ -179,6 +179,8 @@ struct pair {
 
 // Driver `http`: the request to a gateway, as the admin wrote it. url and values hold placeholders:
 // {to} {from} {text} {key} {coding} {token}.
+#define GATEWAY_SUCCESS_MAX 16
+#define GATEWAY_ID_MAX 255
 struct gateway {
     char *method; // POST | PUT | GET
     struct pair *headers, *form;
@@ -224,6 +226,9 @@ struct channel {
 };
 // The first provider that runs, NULL = none. What one try is given to, dispatcher/route decides.
 const struct provider *channel_provider(const struct channel *channel);
+// Can it be given a delivery with this target? One of push must be of the device's kind, with which
+// its target begins ("webpush-3f..").
+bool provider_takes(const struct provider *provider, enum channel_kind channel, const char *target);
 
 struct step {
     enum channel_kind channel;

@@ -44,14 +44,14 @@ static const struct schema_key smtp_keys[] = {
 static const struct schema_key http_email_keys[] = {DRIVER(email_drivers), TOKEN, BASE, CA, PRIVATE, COMMON};
 static const struct schema_key token_email_keys[] = {DRIVER_LATER(email_drivers), TOKEN, COMMON};
 static const struct schema_key mailgun_keys[] = {DRIVER_LATER(email_drivers), TOKEN, CHECKED("domain", S_TEXT, "the sending domain"), COMMON};
-static const struct schema_key twilio_keys[] = {DRIVER_LATER(sms_drivers), NEEDED("account", account, "the account's id"), TOKEN, BASE, CALLBACK, COMMON};
-static const struct schema_key vonage_keys[] = {DRIVER_LATER(sms_drivers), NEEDED("application", account, "the application's id"), SECRET("key", "its private key"), BASE, CALLBACK, COMMON};
-static const struct schema_key sinch_keys[] = {DRIVER_LATER(sms_drivers), NEEDED("plan", account, "the service plan's id"), TOKEN, BASE, CALLBACK, COMMON};
-static const struct schema_key telnyx_keys[] = {DRIVER_LATER(sms_drivers), TOKEN, BASE, CALLBACK, COMMON};
+static const struct schema_key twilio_keys[] = {DRIVER(sms_drivers), NEEDED("account", account, "the account's id"), TOKEN, BASE, CALLBACK, CA, PRIVATE, COMMON};
+static const struct schema_key vonage_keys[] = {DRIVER(sms_drivers), NEEDED("application", account, "the application's id"), SECRET("key", "its private key"), BASE, CALLBACK, CA, PRIVATE, COMMON};
+static const struct schema_key sinch_keys[] = {DRIVER(sms_drivers), NEEDED("plan", account, "the service plan's id"), TOKEN, BASE, CALLBACK, CA, PRIVATE, COMMON};
+static const struct schema_key telnyx_keys[] = {DRIVER(sms_drivers), TOKEN, BASE, CALLBACK, CA, PRIVATE, COMMON};
 static const struct schema_key messagebird_keys[] = {DRIVER_LATER(sms_drivers), TOKEN, COMMON};
 static const struct schema_key apns_keys[] = {DRIVER_LATER(push_drivers), NEEDED("team", team, "team id"), NEEDED("key_id", key_id, "the key's id"), SECRET("key", "the signing key (.p8)"), NEEDED("topic", topic, "the app's bundle id"), BASE, COMMON};
 static const struct schema_key fcm_keys[] = {DRIVER_LATER(push_drivers), NEEDED("project", project, "project id"), SECRET("key", "the service account (JSON)"), BASE, COMMON};
-static const struct schema_key webpush_keys[] = {DRIVER_LATER(push_drivers), NEEDED("subject", subject, "mailto: or https: of who runs this"), SECRET("key", "the VAPID key"), COMMON};
+static const struct schema_key webpush_keys[] = {DRIVER(push_drivers), NEEDED("subject", subject, "mailto: or https: of who runs this"), SECRET("key", "the VAPID key"), CA, PRIVATE, COMMON};
 
 static const struct schema_key pair_row = {.name = "value", .type = S_TEXT, .offset = AT(pair, value)};
 static const struct schema header_schema = {.name = "header", .size = sizeof(struct pair), .shorthand = &pair_row, .name_type = S_HEADER, .name_offset = AT(pair, name)};
@@ -66,10 +66,12 @@ static const struct schema_key gateway_keys[] = {
 };
 static const struct schema gateway_schema = {.name = "request", .size = sizeof(struct gateway), TABLE(gateway_keys)};
 static const struct schema_key http_keys[] = {
-        DRIVER_LATER(sms_drivers),
+        DRIVER(sms_drivers),
         {.name = "url", .type = S_TEXT, .required = true, .offset = AT(provider, url), .about = "where it goes; this and the request's values hold {to} {from} {text} {key} {coding} {token}"},
         {.name = "token", .type = S_CREDENTIAL, .offset = AT(provider, password.credential), .about = "the secret that {token} stands for"},
         {.name = "request", .type = S_MAP, .of = &gateway_schema, .shape = BOXED, .offset = AT(provider, http), .about = "how it is asked and what its reply means"},
+        CA,
+        PRIVATE,
         COMMON,
 };
 
@@ -98,8 +100,8 @@ static const struct schema_variant push_variants[] = {
         {"apns", &apns_schema}, {"fcm", &fcm_schema}, {"webpush", &webpush_schema}};
 
 static const struct schema_key email_driver_row[] = {DRIVER(email_drivers)};
-static const struct schema_key sms_driver_row[] = {DRIVER_LATER(sms_drivers)};
-static const struct schema_key push_driver_row[] = {DRIVER_LATER(push_drivers)};
+static const struct schema_key sms_driver_row[] = {DRIVER(sms_drivers)};
+static const struct schema_key push_driver_row[] = {DRIVER(push_drivers)};
 
 #define PROVIDERS(name_, row_, variants_) \
     static const struct schema name_ = {.name = "provider", .size = sizeof(struct provider), TABLE(row_), \

@@ -187,8 +187,8 @@ static const struct schema orders_schema = {.name = "orders", TABLE(orders_keys)
 
 static const struct schema_key channels_keys[] = {
         {.name = "email", .type = S_MAP, .of = &email_channel_schema, .offset = AT(policy, channels[CHANNEL_EMAIL]), .about = "mail"},
-        {.name = "sms", .type = S_MAP, .of = &sms_channel_schema, .offset = AT(policy, channels[CHANNEL_SMS]), .later = "no SMS is sent", .about = "text messages"},
-        {.name = "push", .type = S_MAP, .of = &push_channel_schema, .offset = AT(policy, channels[CHANNEL_PUSH]), .later = "no push message is sent", .about = "devices and browsers"},
+        {.name = "sms", .type = S_MAP, .of = &sms_channel_schema, .offset = AT(policy, channels[CHANNEL_SMS]), .about = "text messages"},
+        {.name = "push", .type = S_MAP, .of = &push_channel_schema, .offset = AT(policy, channels[CHANNEL_PUSH]), .about = "devices and browsers"},
 };
 static const struct schema channels_schema = {.name = "channels", TABLE(channels_keys)};
 

@@ -14,8 +14,9 @@ enum phase { PHASE_TAKING, PHASE_ASKING, PHASE_MARKING, PHASE_COMMITTING, PHASE_
 
 struct claimer {
     struct claimer_options options;
-    struct lanes lanes;
     struct pauses pauses;
+    struct lanes lanes[CHANNEL_COUNT];
+    enum channel_kind channel; // that this claim is for
     enum phase phase;
     int asked, took, seen_version, missing;
     int loads; // versions that were asked for since the last claim that went on
@@ -36,7 +37,8 @@ struct claimer *claimer_new(const struct claimer_options *options)
 {
     struct claimer *c = xcalloc(1, sizeof *c);
     c->options = *options;
-    lanes_init(&c->lanes, options->channel);
+    for (enum channel_kind kind = CHANNEL_EMAIL; kind < CHANNEL_COUNT; kind++)
+        lanes_init(&c->lanes[kind], kind);
     return c;
 }
 
@@ -58,8 +60,9 @@ void claimer_free(struct claimer *c)
     free(c);
 }
 
-void claimer_ask(struct claimer *c, int n)
+void claimer_ask(struct claimer *c, enum channel_kind channel, int n)
 {
+    c->channel = channel;
     c->asked = n < CLAIM_MAX ? n : CLAIM_MAX;
     c->took = 0;
     c->missing = 0;
@@ -100,7 +103,7 @@ static enum work start(void *self, struct pg *pg, struct err *err)
 {
     struct claimer *c = self;
     struct lanes_plan plan;
-    lanes_next(&c->lanes, clock_mono_ms(), &plan);
+    lanes_next(&c->lanes[c->channel], clock_mono_ms(), &plan);
     c->phase = PHASE_TAKING;
     FAULT_STEP(claim_before_begin);
     pg_add_begin(pg);
@@ -163,7 +166,7 @@ static void take_row(struct claimer *c, const struct pg *pg, int row)
     struct member *member = &c->members[c->n];
     member_read(pg, CALL_TAKE, row, member);
     struct delivery *d = member->delivery;
-    lanes_claimed(&c->lanes, lane_of(d->channel, d->priority), d->due_us);
+    lanes_claimed(&c->lanes[c->channel], lane_of(d->channel, d->priority), d->due_us);
     if (member->fate == FATE_WIRE)
         know(c, member);
     if (member->fate == FATE_WIRE || member->facts.state == DELIVERY_CANCELLED)
@@ -382,7 +385,7 @@ static void fail(void *self, struct pg *pg)
     (void)pg;
     struct claimer *c = self;
     int n = 0;
-    lanes_init(&c->lanes, c->options.channel);
+    lanes_init(&c->lanes[c->channel], c->channel);
     struct delivery *list = c->phase == PHASE_COMMITTING ? hand_over(c, false, &n) : NULL;
     forget(c);
     if (!list)

@@ -29,7 +29,6 @@ enum rules {
 
 struct claimer_options {
     struct leases *leases;
-    enum channel_kind channel;
     enum rules (*rules)(void *user, int version);
     // Is this the active version that sends? False: the claim rolls back (claimer_outdated) so that
     // nothing leaves by a policy that was replaced before this claim.
@@ -51,8 +50,8 @@ struct claimer;
 struct claimer *claimer_new(const struct claimer_options *options);
 void claimer_free(struct claimer *claimer);
 
-// Asks for at most n rows (cut to CLAIM_MAX); then run claimer_work() once.
-void claimer_ask(struct claimer *claimer, int n);
+// Asks for at most n rows (cut to CLAIM_MAX) of one channel; then run claimer_work() once.
+void claimer_ask(struct claimer *claimer, enum channel_kind channel, int n);
 struct work_kind claimer_work(struct claimer *claimer);
 
 // After it ended: rows taken; whether there may be more; the active version it saw (0 = none); the

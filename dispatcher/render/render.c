@@ -37,11 +37,11 @@ static const struct template *find_part(const struct job *job, const char *local
     return templates_find(job->context->templates, path);
 }
 
-// All parts are of one locale, so that only one with all that the channel needs will do: a text
-// message its text, a mail a subject and a body.
+// All parts are of one locale, so that only one with all that the channel needs will do: a text or
+// push message its text, a mail a subject and a body.
 static bool has_locale(const struct job *job, const char *locale)
 {
-    if (job->channel->kind == CHANNEL_SMS)
+    if (job->channel->kind != CHANNEL_EMAIL)
         return find_part(job, locale, "text");
     return find_part(job, locale, "subject") &&
            (find_part(job, locale, "text") || find_part(job, locale, "html"));
@@ -128,6 +128,9 @@ static const struct part {
         {CHANNEL_EMAIL, "text", TEMPLATE_TEXT, RENDER_BODY_MAX, offsetof(struct content, text)},
         {CHANNEL_EMAIL, "html", TEMPLATE_HTML, RENDER_BODY_MAX, offsetof(struct content, html)},
         {CHANNEL_SMS, "text", TEMPLATE_TEXT, RENDER_SMS_MAX, offsetof(struct content, text)},
+        {CHANNEL_PUSH, "title", TEMPLATE_TEXT, RENDER_PUSH_MAX, offsetof(struct content, subject)},
+        {CHANNEL_PUSH, "text", TEMPLATE_TEXT, RENDER_PUSH_MAX, offsetof(struct content, text)},
+        {CHANNEL_PUSH, "data", TEMPLATE_JSON, RENDER_PUSH_MAX, offsetof(struct content, data)},
 };
 
 static bool expand_part(
@@ -146,14 +149,33 @@ static bool expand_part(
     return true;
 }
 
-// The line end at the end of a template's file is no part of a text message: it would be billed.
-// How many parts it is, the driver counts (dispatcher/send/segments.h).
-static bool trim_sms(struct content *content, struct err *err)
+static void trim(char *text)
 {
-    size_t len = strlen(content->text);
-    while (len && strchr("\r\n", content->text[len - 1]))
-        content->text[--len] = '\0';
-    return len > 0 || err_set(err, ERR_INPUT, "the text message is empty");
+    size_t len = text ? strlen(text) : 0;
+    while (len && strchr("\r\n", text[len - 1]))
+        text[--len] = '\0';
+}
+
+// The line end at the end of a template's file is no part of a text or push message: the one would
+// be billed for it, the other show it. How many parts it is, the driver counts
+// (dispatcher/send/segments.h).
+static bool finish_short(const struct job *job, struct content *content, struct err *err)
+{
+    const char *name = channel_name(job->channel->kind);
+    if (!content->text)
+        return err_set(err, ERR_INPUT, "no template '%s/%s.%s.text.mustache'", job->message->name,
+                name, job->locale);
+    trim(content->text);
+    trim(content->subject);
+    if (!content->text[0])
+        return err_set(err, ERR_INPUT, "the %s message is empty",
+                job->channel->kind == CHANNEL_SMS ? "text" : name);
+    json_error_t why;
+    json_t *data = content->data ? json_loads(content->data, JSON_REJECT_DUPLICATES, &why) : NULL;
+    bool ok = !content->data || json_is_object(data);
+    json_decref(data);
+    return ok || err_set(err, ERR_INPUT, "'%s/push.%s.data.mustache' makes no JSON object",
+                         job->message->name, job->locale);
 }
 
 static bool expand_parts(struct job *job, struct content *content, struct err *err)
@@ -161,11 +183,8 @@ static bool expand_parts(struct job *job, struct content *content, struct err *e
     for (size_t i = 0; i < ARRAY_LEN(parts); i++)
         if (parts[i].channel == job->channel->kind && !expand_part(job, &parts[i], content, err))
             return false;
-    if (job->channel->kind == CHANNEL_SMS && !content->text)
-        return err_set(err, ERR_INPUT, "no template '%s/sms.%s.text.mustache'", job->message->name,
-                job->locale);
-    if (job->channel->kind == CHANNEL_SMS)
-        return trim_sms(content, err);
+    if (job->channel->kind != CHANNEL_EMAIL)
+        return finish_short(job, content, err);
     if (!content->subject)
         return err_set(err, ERR_INPUT, "no template '%s/%s.%s.subject.mustache'",
                 job->message->name, channel_name(job->channel->kind), job->locale);
@@ -195,7 +214,7 @@ static void fill_mail_headers(const struct job *job, struct content *content)
 static void fill_envelope(const struct job *job, struct content *content)
 {
     const struct delivery *d = job->delivery;
-    content->from = xstrdup(job->channel->from);
+    content->from = xstrdup(job->channel->from ? job->channel->from : ""); // push has none
     content->to = xstrdup(d->address);
     if (job->channel->kind == CHANNEL_EMAIL)
         fill_mail_headers(job, content);
@@ -209,8 +228,9 @@ static bool find_rules(struct job *job, struct err *err)
     if (!job->message)
         return err_set(err, ERR_INPUT, "policy version %d has no message type %d", policy->version,
                 d->type);
-    bool known = d->channel == CHANNEL_EMAIL || d->channel == CHANNEL_SMS;
-    if (!known || !policy->channels[d->channel].from)
+    bool known = d->channel > CHANNEL_NONE && d->channel < CHANNEL_COUNT;
+    bool named = d->channel == CHANNEL_PUSH || (known && policy->channels[d->channel].from);
+    if (!known || !named)
         return err_set(err, ERR_INPUT, "policy version %d sends nothing by channel %s",
                 policy->version, channel_name(d->channel));
     job->channel = &policy->channels[d->channel];

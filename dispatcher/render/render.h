@@ -1,12 +1,13 @@
 // render.h: a notification's values and its version's templates -> the content that is stored and
 // sent.
 //
-// Templates are `<type>/<channel>.<locale>.<part>.mustache`, parts subject, text, html of a mail
-// and text of a text message; a partial {{>name}} or parent {{<name}} is `<type>/name.mustache`,
-// else in `layouts/`, else in `partials/`. Values are the notification's frozen JSON:
+// Templates are `<type>/<channel>.<locale>.<part>.mustache`, parts subject, text, html of a mail,
+// text of a text message, title, text and data (JSON) of a push message; a partial {{>name}} or
+// parent {{<name}} is `<type>/name.mustache`, else in `layouts/`, else in `partials/`. Values are
+// the notification's frozen JSON:
 // {"order":{..},"event":{..},"contact":{..}, "data":{..}}. All parts are of one locale: the
-// contact's (`de-AT`), its language (`de`), or the policy's, the first that has a subject and a
-// text or html.
+// contact's (`de-AT`), its language (`de`), or the policy's, the first that has a text; of a
+// mail a subject and a text or html.
 #pragma once
 #include "dispatcher/delivery.h"
 
@@ -14,6 +15,7 @@ enum {
     RENDER_SUBJECT_MAX = 900, // bytes; RFC 5322 lines end at 998
     RENDER_BODY_MAX = 512 * 1024,
     RENDER_SMS_MAX = 16 * 1024, // the limit that counts is in parts
+    RENDER_PUSH_MAX = 4096,     // of one part; what a service takes in all, its driver knows
 };
 
 // The templates of one policy version, parsed. Read-only once made.

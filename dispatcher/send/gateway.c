@@ -120,6 +120,26 @@ static bool begin(const struct provider *provider, const struct values *values,
     return ok;
 }
 
+// A copy of what its replies mean: a request may outlive the policy it was made by.
+struct reads {
+    int success[GATEWAY_SUCCESS_MAX];
+    size_t n_success;
+    char id[GATEWAY_ID_MAX + 1]; // JSON pointer, "" = none
+};
+
+static struct reads *reads_of(const struct gateway *gateway)
+{
+    static const int usual[] = {200, 201, 202};
+    const int *list = gateway->n_success ? gateway->success : usual;
+    size_t n = gateway->n_success ? gateway->n_success : ARRAY_LEN(usual);
+    struct reads *reads = xcalloc(1, sizeof *reads);
+    for (; reads->n_success < n && reads->n_success < GATEWAY_SUCCESS_MAX; reads->n_success++)
+        reads->success[reads->n_success] = list[reads->n_success];
+    if (gateway->id)
+        snprintf(reads->id, sizeof reads->id, "%s", gateway->id);
+    return reads;
+}
+
 bool gateway_build(const struct content *content, const struct provider *provider,
         const char *key_hex, struct http_request *ret_request, enum failure_level *ret_level,
         struct err *err)
@@ -141,18 +161,16 @@ bool gateway_build(const struct content *content, const struct provider *provide
         return err_set(err, why.kind, "%s", why.msg);
     }
     request.method = method_of(gateway);
+    request.reads = reads_of(gateway);
     *ret_request = request;
     request = (struct http_request){0};
     return true;
 }
 
-static bool is_success(const struct gateway *gateway, int status)
+static bool is_success(const struct reads *reads, int status)
 {
-    static const int usual[] = {200, 201, 202};
-    const int *list = gateway->n_success ? gateway->success : usual;
-    size_t n = gateway->n_success ? gateway->n_success : ARRAY_LEN(usual);
-    for (size_t i = 0; i < n; i++) {
-        if (list[i] == status)
+    for (size_t i = 0; i < reads->n_success; i++) {
+        if (reads->success[i] == status)
             return true;
     }
     return false;
@@ -171,17 +189,33 @@ static const struct http_rule rules[] = {
         {429, NULL, ATTEMPT_RETRY, LEVEL_PROVIDER, 1, false},
 };
 
-void gateway_classify_by(const struct gateway *gateway, const struct http_reply *reply,
-        struct attempt_result *result)
+static void classify(
+        const struct reads *reads, const struct http_reply *reply, struct attempt_result *result)
 {
-    struct http_where where = {.id = gateway->id};
+    struct http_where where = {.id = reads->id[0] ? reads->id : NULL};
     struct http_said said;
     http_said_read(reply->body, &where, &said);
-    bool success = is_success(gateway, reply->status), other = reply->status / 100 == 2;
+    bool success = is_success(reads, reply->status), other = reply->status / 100 == 2;
     if (success || other)
         http_judge(success ? success_rules : other_rules, 1, reply, &said, result);
     else
         http_judge(rules, ARRAY_LEN(rules), reply, &said, result);
+}
+
+void gateway_classify_as(const struct http_request *request, const struct http_reply *reply,
+        struct attempt_result *result)
+{
+    if (request->reads)
+        classify(request->reads, reply, result);
+    else
+        gateway_classify(reply, result);
+}
+
+void gateway_classify_by(const struct gateway *gateway, const struct http_reply *reply,
+        struct attempt_result *result)
+{
+    AUTO_FREE struct reads *reads = reads_of(gateway);
+    classify(reads, reply, result);
 }
 
 void gateway_classify(const struct http_reply *reply, struct attempt_result *result)

@@ -22,6 +22,7 @@ void http_request_fini(struct http_request *request)
     free(request->url);
     wipe_text(&request->head);
     wipe_text(&request->body);
+    free(request->reads);
     *request = (struct http_request){0};
 }
 

@@ -11,6 +11,8 @@ struct http_request {
     const char *method; // NULL = POST
     const char *probe;  // NULL, or the method of a request that changes nothing ("GET")
     bool http2;         // the provider takes HTTP/2 only
+    bool strange;       // the URL is not of our settings: loopback is a private address like others
+    void *reads;        // a driver's own: how the reply is to be read; for free()
 };
 void http_request_fini(struct http_request *request); // zeroed is fine; wipes what it frees
 #define AUTO_HTTP_REQUEST __attribute__((cleanup(http_request_fini)))

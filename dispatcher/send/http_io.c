@@ -144,6 +144,8 @@ static void hand_over(struct exchange *exchange, const struct http_reply *reply)
     struct delivery *delivery = steal(&exchange->delivery);
     if (delivery->probe)
         classify_probe(reply, &delivery->result);
+    else if (exchange->driver->classify_as)
+        exchange->driver->classify_as(&exchange->request, reply, &delivery->result);
     else
         exchange->driver->classify(reply, &delivery->result);
     delivery->result.wire_ms = clock_mono_ms() - delivery->started_ms;
@@ -335,7 +337,7 @@ static void take_over(
     *request = (struct http_request){0};
     exchange->stale = false;
     exchange->private_ok = provider->private_net;
-    exchange->loopback_ok = says_loopback(exchange->request.url);
+    exchange->loopback_ok = !exchange->request.strange && says_loopback(exchange->request.url);
 }
 
 static void go(struct exchange *exchange, const struct provider *provider)

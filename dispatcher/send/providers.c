@@ -1,6 +1,7 @@
 #include "dispatcher/send/providers.h"
 
 #include "dispatcher/send/postmark.h"
+#include "dispatcher/send/push.h"
 #include "dispatcher/send/resend.h"
 #include "dispatcher/send/sendgrid.h"
 #include "dispatcher/send/sms.h"
@@ -58,6 +59,29 @@ static const struct driver_row drivers[] = {
                 .key = true,
                 .key_window_s = 24 * HOURS,
                 .lookup = LOOKUP_REPEAT,
+        },
+        {
+                .name = "vonage",
+                .channel = CHANNEL_SMS,
+                .build = vonage_build,
+                .classify = vonage_classify,
+                .sign = vonage_sign,
+        },
+        {
+                .name = "http",
+                .channel = CHANNEL_SMS,
+                .build = gateway_build,
+                .classify = gateway_classify,
+                .classify_as = gateway_classify_as,
+        },
+        {
+                .name = "webpush",
+                .channel = CHANNEL_PUSH,
+                .build = webpush_build,
+                .classify = webpush_classify,
+                .sign = webpush_sign,
+                .collapse = true,
+                .body_max = 4096,
         },
 };
 

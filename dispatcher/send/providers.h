@@ -19,6 +19,13 @@ struct driver_row {
             const char *key_hex, struct http_request *request, enum failure_level *ret_level,
             struct err *err);
     void (*classify)(const struct http_reply *reply, struct attempt_result *result);
+    // NULL, or in place of classify: what the reply means stands in the request that was built.
+    void (*classify_as)(const struct http_request *request, const struct http_reply *reply,
+            struct attempt_result *result);
+    // NULL, or appends what lets us in and is made anew for each try: a token that this process
+    // signs by itself. Errors as build.
+    bool (*sign)(const struct provider *provider, const struct content *content, int64_t now_s,
+            struct http_request *request, struct err *err);
     // Capabilities (the sources are in docs/mail-api.md).
     bool key;             // recognises a repeated delivery key ..
     int64_t key_window_s; // .. for so long

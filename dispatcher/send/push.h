@@ -43,3 +43,6 @@ MUST_CHECK bool fcm_token_read(
 // twelve hours. The address names the service.
 MUST_CHECK bool webpush_token(struct slice key_pem, const char *subject, const char *address,
         int64_t now_s, struct text *out, struct err *err);
+// Appends it as Authorization.
+MUST_CHECK bool webpush_sign(const struct provider *provider, const struct content *content,
+        int64_t now_s, struct http_request *request, struct err *err);

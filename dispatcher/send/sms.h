@@ -33,12 +33,15 @@ MUST_CHECK bool sms_callback(const struct provider *provider, const struct conte
     void name_##_classify(const struct http_reply *reply, struct attempt_result *result)
 SMS_DRIVER(twilio);
 SMS_DRIVER(sinch);
-SMS_DRIVER(vonage); // needs vonage_token() as Authorization: Bearer besides
+SMS_DRIVER(vonage); // needs vonage_sign() besides
 SMS_DRIVER(telnyx);
 SMS_DRIVER(gateway); // driver `http`; classify: 200, 201 and 202 are success, no id
 
 // A gateway says what success is, and where its id stands.
 void gateway_classify_by(const struct gateway *gateway, const struct http_reply *reply,
+        struct attempt_result *result);
+// The same by what the request that was built remembers of the gateway.
+void gateway_classify_as(const struct http_request *request, const struct http_reply *reply,
         struct attempt_result *result);
 
 // What one of Twilio's error codes means, in a reply or in a status callback; false: not known.
@@ -48,3 +51,6 @@ bool twilio_error(
 // The JWT of a Vonage application (RS256), good for an hour. jti must not repeat.
 MUST_CHECK bool vonage_token(struct slice key_pem, const char *application, const char *jti,
         int64_t now_s, struct text *out, struct err *err);
+// Appends such a JWT as Authorization: Bearer.
+MUST_CHECK bool vonage_sign(const struct provider *provider, const struct content *content,
+        int64_t now_s, struct http_request *request, struct err *err);

@@ -215,8 +215,9 @@ static bool build_http(const struct driver_row *driver, const struct provider *p
         struct delivery *delivery, struct http_request *request, struct err *err)
 {
     struct content content = delivery->content; // members are borrowed
-    AUTO_FREE char *from = with_ascii_domain(content.from);
-    AUTO_FREE char *to = with_ascii_domain(content.to);
+    bool mail = delivery->channel == CHANNEL_EMAIL;
+    AUTO_FREE char *from = mail ? with_ascii_domain(content.from) : NULL;
+    AUTO_FREE char *to = mail ? with_ascii_domain(content.to) : NULL;
     content.from = from ? from : content.from;
     content.to = to ? to : content.to;
     struct key key = key_delivery(delivery->notification, (int)delivery->channel,
@@ -228,8 +229,11 @@ static bool build_http(const struct driver_row *driver, const struct provider *p
             &(struct place){delivery->bucket, delivery->notification, delivery->redrive}, place);
     content.place = place;
     enum failure_level level = LEVEL_MESSAGE;
-    return driver->build(&content, provider, hex, request, &level, err) ||
-           not_built(delivery, level, err);
+    if (!driver->build(&content, provider, hex, request, &level, err))
+        return not_built(delivery, level, err);
+    int64_t now_s = clock_now_us() / 1000000;
+    return !driver->sign || driver->sign(provider, &content, now_s, request, err) ||
+           not_built(delivery, LEVEL_PROVIDER, err);
 }
 
 static bool start_http(struct transport *transport, const struct driver_row *driver,

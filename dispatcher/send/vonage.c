@@ -106,3 +106,15 @@ bool vonage_token(struct slice key_pem, const char *application, const char *jti
     return jwt_sign(JWS_RS256, key_pem, "{\"alg\":\"RS256\",\"typ\":\"JWT\"}", text_cstr(&claims),
             out, err);
 }
+
+bool vonage_sign(const struct provider *provider, const struct content *content, int64_t now_s,
+        struct http_request *request, struct err *err)
+{
+    (void)content;
+    char jti[KEY_HEX];
+    AUTO_TEXT struct text token = {0};
+    text_init(&token, 4096);
+    key_hex(key_random(), jti);
+    return vonage_token(provider->password.value, provider->account, jti, now_s, &token, err) &&
+           http_head_secret(request, "Authorization", "Bearer ", text_slice(&token), err);
+}

@@ -214,3 +214,13 @@ bool webpush_token(struct slice key_pem, const char *subject, const char *addres
     return (text_str(out, ", k=") && compose_base64url(out, (struct slice){point, 65})) ||
            err_set(err, ERR_FATAL, "the token is too long");
 }
+
+bool webpush_sign(const struct provider *provider, const struct content *content, int64_t now_s,
+        struct http_request *request, struct err *err)
+{
+    AUTO_TEXT struct text value = {0};
+    text_init(&value, 8192);
+    return webpush_token(
+                   provider->password.value, provider->subject, content->to, now_s, &value, err) &&
+           http_head_add(request, "Authorization", text_slice(&value), err);
+}

@@ -1,5 +1,6 @@
 // The rows that a batch's judgements leave: moves, notifications, deliveries, due.
 #include "receiver/accept/accept_sql.h"
+#include "receiver/accept/devices.h"
 #include "receiver/accept/rows.h"
 #include "receiver/accept/values.h"
 
@@ -130,29 +131,73 @@ struct fresh {
     const struct step *step;
     char *address; // owned, NULL = there is none
     char *zone;
+    const char *reason; // why it is withheld at once; NULL = it is due
+    char target[DEVICE_TARGET_ROOM];
+};
+
+struct freshes {
+    struct fresh *rows;
+    size_t n;
 };
 
 static const char *const address_member[CHANNEL_COUNT] = {
-        [CHANNEL_EMAIL] = "email", [CHANNEL_SMS] = "phone", [CHANNEL_PUSH] = "push"};
+        [CHANNEL_EMAIL] = "email", [CHANNEL_SMS] = "phone"};
 
-static size_t list_fresh(const struct batch *batch, struct fresh **ret_list)
+static struct fresh *add_fresh(
+        struct freshes *list, const struct note *note, const struct step *step, char *address)
 {
-    size_t n = 0;
-    struct fresh *list = NULL;
+    list->rows = xrealloc(list->rows, (list->n + 1) * sizeof *list->rows);
+    struct fresh *fresh = &list->rows[list->n++];
+    *fresh = (struct fresh){.note = note,
+            .step = step,
+            .address = address,
+            .zone = values_text(note->contact, "timezone", 64),
+            .reason = address ? NULL : "no address"};
+    return fresh;
+}
+
+static bool any_takes(const struct channel *channel, const char *target)
+{
+    for (size_t i = 0; i < channel->n_providers; i++)
+        if (provider_takes(&channel->providers[i], channel->kind, target))
+            return true;
+    return false;
+}
+
+// One each; where there is none, one that says so.
+static void add_devices(struct freshes *list, const struct policy *policy, const struct note *note,
+        const struct step *step)
+{
+    struct device *devices = NULL;
+    size_t n = devices_read(note->contact, &devices);
+    for (size_t i = 0; i < n; i++) {
+        struct fresh *fresh = add_fresh(list, note, step, steal(&devices[i].address));
+        memcpy(fresh->target, devices[i].target, sizeof fresh->target);
+        if (!any_takes(&policy->channels[CHANNEL_PUSH], fresh->target))
+            fresh->reason = "no provider for this kind of device";
+    }
+    if (n == 0)
+        add_fresh(list, note, step, NULL);
+    devices_free(devices, n);
+}
+
+static struct freshes list_fresh(const struct batch *batch)
+{
+    struct freshes list = {0};
     for (size_t i = 0; i < batch->n_notes; i++) {
         const struct note *note = &batch->notes[i];
         for (size_t s = 0; note->made && s < note->message->n_steps; s++) {
             const struct step *step = &note->message->steps[s];
             if (!step->active)
                 continue;
-            list = xrealloc(list, (n + 1) * sizeof *list);
-            list[n++] = (struct fresh){note, step,
-                    values_text(note->contact, address_member[step->channel], ADDRESS_MAX),
-                    values_text(note->contact, "timezone", 64)};
+            if (step->channel == CHANNEL_PUSH)
+                add_devices(&list, batch->policy, note, step);
+            else
+                add_fresh(&list, note, step,
+                        values_text(note->contact, address_member[step->channel], ADDRESS_MAX));
         }
     }
-    *ret_list = list;
-    return n;
+    return list;
 }
 
 static void put_ms(struct pg *pg, int64_t seconds)
@@ -189,39 +234,40 @@ static void rows_fresh(struct pg *pg, const struct fresh *list, size_t n)
     FRESH(pg_p_ints, pg_e_int(pg, fresh->note->bucket));
     FRESH(pg_p_ints, pg_e_int(pg, (int)fresh->step->channel));
     FRESH(pg_p_uuids, pg_e_uuid(pg, fresh->note->id));
-    FRESH(pg_p_ints, pg_e_int(pg, fresh->address ? STATE_DUE : STATE_WITHHELD));
+    FRESH(pg_p_ints, pg_e_int(pg, fresh->reason ? STATE_WITHHELD : STATE_DUE));
     FRESH(pg_p_ints, pg_e_int(pg, (int)fresh->note->message->delivery));
     FRESH(pg_p_ints, pg_e_int(pg, lane_of(fresh->step->channel, fresh->note->message->priority)));
     FRESH(pg_p_texts, put_text(pg, fresh->address ? fresh->address : ""));
     FRESH(pg_p_texts, put_text(pg, fresh->zone));
-    FRESH(pg_p_texts, put_text(pg, fresh->address ? NULL : "no address"));
+    FRESH(pg_p_texts, put_text(pg, fresh->reason));
     FRESH(pg_p_bigs, put_ms(pg, fresh->note->message->expires_s));
     FRESH(pg_p_bigs, put_ms(pg, retry_ends_s(fresh)));
+    FRESH(pg_p_texts, pg_e_bytes(pg, slice_of(fresh->target)));
 }
 
 static void rows_due(struct pg *pg, const struct fresh *list, size_t n)
 {
     pg_add(pg, ACCEPT_DUE);
-#define DUE(begin, put) FRESH(begin, if (fresh->address) put)
+#define DUE(begin, put) FRESH(begin, if (!fresh->reason) put)
     DUE(pg_p_ints, pg_e_int(pg, fresh->note->bucket));
     DUE(pg_p_ints, pg_e_int(pg, lane_of(fresh->step->channel, fresh->note->message->priority)));
     DUE(pg_p_uuids, pg_e_uuid(pg, fresh->note->id));
     DUE(pg_p_ints, pg_e_int(pg, (int)fresh->step->channel));
     DUE(pg_p_bigs, pg_e_big(pg, fresh->step->after_s * 1000));
+    DUE(pg_p_texts, pg_e_bytes(pg, slice_of(fresh->target)));
 #undef DUE
 }
 
 void rows_deliveries(struct pg *pg, const struct batch *batch)
 {
-    struct fresh *list = NULL;
-    size_t n = list_fresh(batch, &list);
-    if (n > 0) {
-        rows_fresh(pg, list, n);
-        rows_due(pg, list, n);
+    struct freshes list = list_fresh(batch);
+    if (list.n > 0) {
+        rows_fresh(pg, list.rows, list.n);
+        rows_due(pg, list.rows, list.n);
     }
-    for (size_t i = 0; i < n; i++) {
-        free(list[i].address);
-        free(list[i].zone);
+    for (size_t i = 0; i < list.n; i++) {
+        free(list.rows[i].address);
+        free(list.rows[i].zone);
     }
-    free(list);
+    free(list.rows);
 }

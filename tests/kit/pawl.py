@@ -111,12 +111,15 @@ class Pawl:
             self.set_template(kind, "subject", "%s {{order.id}}" % kind)
             self.set_template(kind, "text", "Order {{order.id}}: %s.\n" % kind)
             self.set_template(kind, "html", "<p>Order <b>{{order.id}}</b>: %s.</p>\n" % kind)
+            steps = messages.partition(f"  {kind}:")[2].partition("send:")[2].partition("\n    retry")[0]
+            for channel in [c for c in ("sms", "push") if re.search(r"\b%s\b" % c, steps)]:
+                self.set_template(kind, "text", "Order {{order.id}}: %s.\n" % kind, channel)
 
     def set_credential(self, name, value):
         write(os.path.join(self.dir, "credentials", name), value + "\n", 0o600)
 
-    def set_template(self, kind, part, text):
-        write(os.path.join(self.dir, "templates", kind, f"email.en.{part}.mustache"), text)
+    def set_template(self, kind, part, text, channel="email"):
+        write(os.path.join(self.dir, "templates", kind, f"{channel}.en.{part}.mustache"), text)
 
     def _host_file(self, name, port, admin):
         """A host file of one process: they share everything but the ports."""
