@@ -274,6 +274,9 @@ static void write_type(const char *name, const struct scheme *row, struct text *
         text_fmt(out, "header %s", row->type_header);
     if (row->type)
         text_fmt(out, "%s%s", row->type_header ? ", and where there is one " : "", row->type);
+    if (row->inner)
+        text_fmt(
+                out, ", unless the policy says another `type`: JSON in %s is led into", row->inner);
     if (row->type_more)
         text_fmt(out, " . %s", row->type_more);
     if (row->type_fixed)

@@ -56,6 +56,7 @@ static void try_schemes(struct asking *asking)
         AUTO_FREE char *name = xstrdup(row->name);
         struct source source = *asking->source;
         source.scheme = name;
+        source.scheme_row = row;
         int index = ask(NULL, &source, asking->request);
         if (index >= 0)
             ask_found(asking, NULL, source.secrets[index].credential, "as scheme '%s'", row->name);

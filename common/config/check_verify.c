@@ -250,7 +250,7 @@ static void check_batch(const struct making *making, const struct source *source
 }
 
 // Of the rows below: id, type and time.
-enum { FIRST_OF_JWT = 1, LAST_OF_JWT = 3 };
+enum { FIRST_OF_JWT = 1, TYPE_KEY = 2, LAST_OF_JWT = 3 };
 
 // The keys of a source that says itself how it is read.
 static void check_keys(const struct making *making, const struct source *source, const char *scheme)
@@ -258,6 +258,8 @@ static void check_keys(const struct making *making, const struct source *source,
     bool custom = strcmp(scheme, "custom") == 0, none = strcmp(scheme, "none") == 0;
     bool jwt = strcmp(scheme, "jwt") == 0;
     bool header = source->verify && source->verify->id_header;
+    // What a topic carries says its type, which the scheme can't know.
+    bool topic = making->known->keys && making->known->keys(scheme) == KEYS_TOPICS;
     const struct {
         const char *key;
         const void *slot;
@@ -273,8 +275,9 @@ static void check_keys(const struct making *making, const struct source *source,
             {"id_more", &source->id_more, source->n_id_more != 0, false},
             {"id_digest", &source->id_digest, source->id_digest, false}};
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        bool own = custom || none || (jwt && i >= FIRST_OF_JWT && i <= LAST_OF_JWT);
-        if (own && rows[i].needed && !rows[i].there)
+        bool own = custom || none || (jwt && i >= FIRST_OF_JWT && i <= LAST_OF_JWT) ||
+                   (topic && i == TYPE_KEY);
+        if (own && !topic && rows[i].needed && !rows[i].there)
             SAY(DIAG_ERROR, &source->scheme, &source->name, "custom", "scheme %s needs '%s'%s",
                     scheme, rows[i].key,
                     none && i == 0 ? ": write `verify: none`, since anybody can send to it" : "");

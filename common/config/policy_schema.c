@@ -151,7 +151,7 @@ static const struct schema_key source_keys[] = {
         {.name = "id", .type = S_POINTER, .offset = AT(source, id_ptr), .about = "the event's id; scheme custom only"},
         {.name = "id_more", .type = S_POINTER, LIST_IN(source, id_more), .about = "further parts of the id, at most 5; scheme custom only"},
         {.name = "id_digest", .type = S_BOOL, .offset = AT(source, id_digest), .fallback = "false", .about = "the id ends with a digest of the event, or is one where there is no id; scheme custom only"},
-        {.name = "type", .type = S_POINTER, .offset = AT(source, type_ptr), .about = "the event's type; scheme custom only"},
+        {.name = "type", .type = S_POINTER, .offset = AT(source, type_ptr), .about = "the event's type; schemes custom, none and jwt, and aws-sns, whose Message it may lead into"},
         {.name = "time", .type = S_POINTER, .offset = AT(source, time_ptr), .about = "the event's own time: older than keep.keys = late; scheme custom only"},
         {.name = "scope", .type = S_POINTER, LIST_IN(source, scope), .about = "account and mode: ids are told apart by them; scheme custom only"},
         {.name = "batch", .type = S_TEXT, LIST_IN(source, batch), .about = "where the events of one request stand: pointers to arrays, body = the body itself, a segment * = every element; scheme custom only"},

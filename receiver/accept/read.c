@@ -148,6 +148,7 @@ void read_events(
 {
     arrival_drop_events(arrival);
     AUTO_TEXT struct text object = {.max = 0};
+    AUTO_TEXT struct text whole = {.max = 0};
     struct reading reading = {.arrival = arrival,
             .policy = policy,
             .source = policy_source(policy, slice_of(arrival->source)),
@@ -155,6 +156,8 @@ void read_events(
             .body = arrival->body};
     if (arrival->form)
         reading.body = read_form(arrival->body, &object) ? text_slice(&object) : SLICE("");
+    if (pointers->inner && read_inner(reading.body, pointers->inner, &whole))
+        reading.body = text_slice(&whole);
     if (pointers->batch && pointers->batch[0])
         read_batch(arrival, &reading);
     else

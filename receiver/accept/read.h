@@ -19,6 +19,9 @@ struct read_pointers {
     // NULL; NULL or empty = the body is one event. All pointers but the scope's, and those of the
     // policy, are then into the member.
     const char *const *batch;
+    // A text of the body: where it is a JSON object or array, all pointers lead into it as if it
+    // stood there unquoted; NULL = none.
+    const char *inner;
     // Members that the provider changes between tries, beside those of the policy's fingerprint;
     // ends with NULL; may be NULL.
     const char *const *volatiles;

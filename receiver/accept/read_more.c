@@ -21,6 +21,28 @@ bool read_form(struct slice body, struct text *out)
     return ok && text_char(out, '}');
 }
 
+static bool is_container(struct slice text)
+{
+    struct json_result whole;
+    return json_find(text, (const char *const[]){""}, 1, &whole, NULL) &&
+           (whole.token.kind == JSON_KIND_OBJECT || whole.token.kind == JSON_KIND_ARRAY);
+}
+
+bool read_inner(struct slice body, const char *pointer, struct text *out)
+{
+    struct json_result held;
+    AUTO_TEXT struct text inner = {.max = body.len};
+    if (!json_find(body, &pointer, 1, &held, NULL) || held.found != JSON_FOUND ||
+            !json_text(held.token, &inner, NULL) || !is_container(text_slice(&inner)))
+        return false;
+    struct slice raw = held.token.raw;
+    size_t before = (size_t)(raw.ptr - body.ptr), after = before + raw.len;
+    text_init(out, body.len);
+    return text_add(out, (struct slice){body.ptr, before}) && text_add(out, text_slice(&inner)) &&
+           text_add(out, (struct slice){body.ptr + after, body.len - after}) &&
+           json_check(text_slice(out), NULL);
+}
+
 static bool digits(const char **at, size_t n, int *ret_value)
 {
     int value = 0;

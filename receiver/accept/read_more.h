@@ -7,6 +7,11 @@
 // is beyond the limits of common/form.h.
 MUST_CHECK bool read_form(struct slice body, struct text *out);
 
+// The body with the text at pointer replaced by the JSON object or array that it holds, for reading
+// only: it is never stored or signed. False when there is no such text or the result would be
+// beyond the limits of common/json/scan.h: the body is then read as it is.
+MUST_CHECK bool read_inner(struct slice body, const char *pointer, struct text *out);
+
 // A moment as unix seconds: a number or text of seconds (a fraction is cut off) or, from 10^11 on,
 // milliseconds; or RFC 3339, "2026-01-31T12:00:00.5+01:00".
 MUST_CHECK bool read_moment(struct json_token token, int64_t *ret_at_s);

@@ -15,6 +15,7 @@ static const struct scheme rows[] = {
                 .type = "/Type",
                 .happened = "/Timestamp",
                 .scope = {"/TopicArn"},
+                .inner = "/Message",
                 .handshake = HANDSHAKE_SNS,
                 .published = true,
                 .verify = sns_verify,

@@ -219,6 +219,11 @@ const char *const *scheme_volatiles(const struct scheme *scheme)
     return scheme->volatiles;
 }
 
+const char *scheme_inner(const struct scheme *scheme)
+{
+    return scheme->inner;
+}
+
 const char *const *scheme_batch(const struct scheme *scheme)
 {
     return scheme->batch;

@@ -127,6 +127,9 @@ struct scheme {
     // every element ("/entry/*/changes/*/value/messages"). id, id_more, type and happened are then
     // pointers into the member, as all of the policy's are; scope is one into the whole body.
     const char *batch[SCHEME_BATCH_MAX + 1];
+    // A text in the body that may be a JSON document itself (AWS SNS): pointers lead into it. The
+    // policy may then say where the type stands.
+    const char *inner;
     // Members (of a batch's member) that the provider changes between tries of one event: the
     // fingerprint leaves them out. Ends with NULL.
     const char *volatiles[SCHEME_VOLATILE_MAX + 1];

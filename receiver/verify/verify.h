@@ -99,6 +99,8 @@ bool scheme_id_each(const struct scheme *scheme);
 // Where the events of one request stand (scheme.h says the pattern's form); ends with NULL, empty =
 // the body is one event.
 const char *const *scheme_batch(const struct scheme *scheme);
+// A pointer to a text which holds a document of its own, or NULL.
+const char *scheme_inner(const struct scheme *scheme);
 // Pointers to what changes between tries of one event (of a batch: in the member); ends with NULL.
 const char *const *scheme_volatiles(const struct scheme *scheme);
 // Of a compressed body what it stands for is signed, and not the bytes as they were sent.

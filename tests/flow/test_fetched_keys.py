@@ -15,7 +15,7 @@ from kit.https import Authority, HttpsServer
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 # pylint: disable=wrong-import-position
-from ledger import keys, repeats, states  # noqa: E402
+from ledger import ACCEPTED, PARKED, UNMAPPED, bodies, keys, repeats, states  # noqa: E402
 
 SNS, PAYPAL, ISSUER = "sns.us-east-1.amazonaws.com", "api.paypal.com", "keys.example.com"
 TOPIC = "arn:aws:sns:us-east-1:123456789012:orders"
@@ -25,6 +25,11 @@ SOURCES = f"""
     scheme: aws-sns
     topics: ["{TOPIC}"]
     events: {{ Notification: {{ order: /Subject, to: s1 }} }}
+  ses:
+    scheme: aws-sns
+    topics: ["{TOPIC}"]
+    type: /Message/eventType
+    events: {{ Delivery: {{ order: /Message/mail/tags/order/0, to: s1 }} }}
   paypal:
     scheme: paypal
     secrets: [credential:webhook-id]
@@ -96,6 +101,21 @@ def test_a_first_request_is_asked_to_come_again_and_its_second_try_is_taken(t):
     eq(rig.server.count(PEM), 1)
     eq(rig.fetches(kind="certificate", outcome="ok"), 1)
     eq(rig.receiver.metric("pawl_webhook_rejected_total", source="sns", reason="key_fetching"), len(answers) - 1)
+
+
+def test_pointers_lead_into_the_message_of_a_topic(t):
+    rig = Rig(t)
+    def send(message_id, message):
+        request = rig.sns(message_id, order="outside", Message=message)
+        return rig.settle(Request("/hooks/ses", request.headers, request.body))
+    mail = {"eventType": "Delivery", "mail": {"messageId": "ses-1", "tags": {"order": ["41"]}}}
+    send("m-1", json.dumps(mail))
+    send("m-2", json.dumps({**mail, "eventType": "Bounce"}))
+    send("m-3", "You have chosen to subscribe")
+    send("m-1", json.dumps(mail))
+    eq(states(rig.cluster), {"41": "s1"})
+    eq([[outcome for outcome, _ in bodies(rig.cluster, m)] for m in ("m-1", "m-2", "m-3")], [[ACCEPTED], [UNMAPPED], [PARKED]])
+    eq(repeats(rig.cluster, "m-1"), 1)
 
 
 def test_a_hundred_requests_at_once_have_one_key_fetched_once(t):

@@ -183,12 +183,79 @@ static void tells_an_event_as_late_when_its_own_time_is_before_the_window(void *
     }
 }
 
+static void reads_a_text_that_is_a_document_as_one(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *body, *reason, *id, *type, *order;
+    } cases[] = {
+            {"an object",
+                    "{\"id\":\"e1\",\"Message\":\"{\\\"type\\\":\\\"sent\\\",\\\"order\\\":[7]}\"}",
+                    NULL, "e1", "sent", "7"},
+            {"with escapes of its own",
+                    "{\"id\":\"e1\",\"Message\":\"{\\u0022type\\u0022:\\\"\\\\u0073ent\\\",\\n"
+                    "\\\"order\\\":[\\\"\\\\\\\"\\\"]}\"}",
+                    NULL, "e1", "sent", "\""},
+            {"not wholly JSON", "{\"id\":\"e1\",\"Message\":\"{\\\"type\\\":\\\"sent\\\"},\"}",
+                    "no-type", "e1", NULL, NULL},
+            {"would close what holds it",
+                    "{\"id\":\"e1\",\"Message\":\"1},{\\\"id\\\":\\\"e2\\\"\"}", "no-type", "e1",
+                    NULL, NULL},
+            {"a text", "{\"id\":\"e1\",\"Message\":\"sent\"}", "no-type", "e1", NULL, NULL},
+            {"an object that is no text",
+                    "{\"id\":\"e1\",\"Message\":{\"type\":\"sent\",\"order\":[7]}}", NULL, "e1",
+                    "sent", "7"},
+            {"a name twice in it",
+                    "{\"id\":\"e1\",\"Message\":\"{\\\"type\\\":\\\"sent\\\",\\\"type\\\":1}\"}",
+                    "duplicate-member", "e1", NULL, NULL},
+            {"there twice",
+                    "{\"id\":\"e1\",\"Message\":\"{\\\"type\\\":\\\"sent\\\"}\",\"Message\":\"\"}",
+                    "duplicate-member", "e1", NULL, NULL},
+            {"no text of UTF-8", "{\"id\":\"e1\",\"Message\":\"\\ud800\"}", "no-type", "e1", NULL,
+                    NULL},
+    };
+    static char inner_ptr[] = "/Message/order/0";
+    const struct read_pointers with = {.id = "/id", .type = "/Message/type", .inner = "/Message"};
+    rules[0].order = inner_ptr;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct arrival *arrival = arrive(&with, false, slice_of(cases[i].body), "", "");
+        const struct event *event = arrival->events;
+        if (!same(event->parked_reason, cases[i].reason))
+            fail_msg("%s: %s", cases[i].name, event->parked_reason);
+        assert_row(same(event->id, cases[i].id), cases[i].name);
+        assert_row(same(event->type, cases[i].type), cases[i].name);
+        assert_row(same(event->order_id, cases[i].order), cases[i].name);
+        arrival_free(arrival);
+    }
+    rules[0].order = order_ptr;
+}
+
+// As deep as a document may be, it must not become deeper by what it holds.
+static void reads_a_text_as_it_is_where_its_document_would_be_too_deep(void **state)
+{
+    (void)state;
+    AUTO_TEXT struct text body = {.max = 1000};
+    text_str(&body, "{\"id\":\"e1\",\"type\":\"other\",\"Message\":\"");
+    for (int i = 0; i < JSON_DEPTH_MAX; i++)
+        text_char(&body, '[');
+    for (int i = 0; i < JSON_DEPTH_MAX; i++)
+        text_char(&body, ']');
+    text_str(&body, "\"}");
+    const struct read_pointers with = {.id = "/id", .type = "/type", .inner = "/Message"};
+    struct arrival *arrival = arrive(&with, false, text_slice(&body), "", "");
+    assert_null(arrival->events->parked_reason);
+    assert_string_equal(arrival->events->id, "e1");
+    arrival_free(arrival);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
             cmocka_unit_test(reads_a_form_as_a_flat_object),
             cmocka_unit_test(takes_id_and_type_from_headers),
             cmocka_unit_test(tells_signed_bytes_apart_by_every_byte),
+            cmocka_unit_test(reads_a_text_that_is_a_document_as_one),
+            cmocka_unit_test(reads_a_text_as_it_is_where_its_document_would_be_too_deep),
             cmocka_unit_test(tells_an_event_as_late_when_its_own_time_is_before_the_window),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
