@@ -38,7 +38,9 @@ static const char *as_owner(
     return owner->conninfo;
 }
 
-int migrate_command_up(const struct call *call)
+// One thing done in the schema owner's name, and what it had to say.
+static int as_asked(const struct call *call,
+        int (*action)(const char *database, bool json, struct text *out, struct err *err))
 {
     AUTO_CONTEXT struct context context = {0};
     AUTO_TEXT struct text out = {0};
@@ -48,37 +50,35 @@ int migrate_command_up(const struct call *call)
     int code = context_load(call, &context);
     if (code != EXIT_DONE)
         return code;
-    int done = migrate_up(as_owner(call, &context, &owner), &out, &err);
+    int done = action(as_owner(call, &context, &owner), call_has(call, FLAG_JSON), &out, &err);
     return finish(call, done, &out, &err);
+}
+
+static int up(const char *database, bool json, struct text *out, struct err *err)
+{
+    (void)json;
+    return migrate_up(database, out, err);
+}
+
+static int check(const char *database, bool json, struct text *out, struct err *err)
+{
+    (void)json;
+    return migrate_check(database, out, err);
+}
+
+int migrate_command_up(const struct call *call)
+{
+    return as_asked(call, up);
 }
 
 int migrate_command_list(const struct call *call)
 {
-    AUTO_CONTEXT struct context context = {0};
-    AUTO_TEXT struct text out = {0};
-    struct err err = {0};
-    struct owner owner;
-    text_init(&out, OUTPUT_MAX);
-    int code = context_load(call, &context);
-    if (code != EXIT_DONE)
-        return code;
-    int done =
-            migrate_list(as_owner(call, &context, &owner), call_has(call, FLAG_JSON), &out, &err);
-    return finish(call, done, &out, &err);
+    return as_asked(call, migrate_list);
 }
 
 int migrate_command_check(const struct call *call)
 {
-    AUTO_CONTEXT struct context context = {0};
-    AUTO_TEXT struct text out = {0};
-    struct err err = {0};
-    struct owner owner;
-    text_init(&out, OUTPUT_MAX);
-    int code = context_load(call, &context);
-    if (code != EXIT_DONE)
-        return code;
-    int done = migrate_check(as_owner(call, &context, &owner), &out, &err);
-    return finish(call, done, &out, &err);
+    return as_asked(call, check);
 }
 
 int migrate_command_sql(const struct call *call)

@@ -1,6 +1,6 @@
 #include "receiver/pubkey.h"
 
-#include "common/base64url.h"
+#include "common/base64.h"
 #include "common/json/scan.h"
 
 #include <limits.h>

@@ -1,6 +1,6 @@
 // Web Push: one POST to the subscription's endpoint (RFC 8030), encrypted (RFC 8291), signed with
 // the application server's own key (RFC 8292).
-#include "common/base64url.h"
+#include "common/base64.h"
 #include "common/json/scan.h"
 #include "dispatcher/send/compose.h"
 #include "dispatcher/send/jwt.h"

@@ -1,3 +1,4 @@
+#include "common/base64.h"
 #include "receiver/verify/mac.h"
 
 static const char base64_digits[] =
@@ -25,37 +26,6 @@ static bool hex_decode(struct slice text, bool lower_only, unsigned char *out)
     return true;
 }
 
-static int base64_value(unsigned char c)
-{
-    if (c >= 'A' && c <= 'Z')
-        return c - 'A';
-    if (c >= 'a' && c <= 'z')
-        return c - 'a' + 26;
-    if (c >= '0' && c <= '9')
-        return c - '0' + 52;
-    return c == '+' ? 62 : c == '/' ? 63 : -1;
-}
-
-// Digits without their padding; text.len % 4 is not 1.
-static bool base64_decode(struct slice text, unsigned char *out)
-{
-    uint32_t bits = 0;
-    int held = 0;
-    size_t n = 0;
-    for (size_t i = 0; i < text.len; i++) {
-        int value = base64_value(text.ptr[i]);
-        if (value < 0)
-            return false;
-        bits = bits << 6 | (uint32_t)value;
-        held += 6;
-        if (held >= 8) {
-            held -= 8;
-            out[n++] = (unsigned char)(bits >> held & 0xff);
-        }
-    }
-    return (bits & ((1u << held) - 1)) == 0;
-}
-
 // Takes the padding off; false when it is not what the length asks for.
 static bool base64_trim(struct slice *text)
 {
@@ -69,17 +39,12 @@ static bool base64_trim(struct slice *text)
 bool encoding_decode_any(enum scheme_encoding encoding, struct slice text, unsigned char *out,
         size_t room, size_t *ret_len)
 {
-    bool base64 = encoding == ENCODING_BASE64;
-    if (base64 ? !base64_trim(&text) : text.len % 2 != 0)
+    if (encoding == ENCODING_BASE64)
+        return base64_trim(&text) && base64_decode(text, out, room, ret_len);
+    if (text.len % 2 != 0 || text.len / 2 > room)
         return false;
-    size_t len = base64 ? text.len * 3 / 4 : text.len / 2;
-    if (len > room)
-        return false;
-    if (!(base64 ? base64_decode(text, out)
-                 : hex_decode(text, encoding == ENCODING_HEX_LOWER, out)))
-        return false;
-    *ret_len = len;
-    return true;
+    *ret_len = text.len / 2;
+    return hex_decode(text, encoding == ENCODING_HEX_LOWER, out);
 }
 
 bool encoding_decode(

@@ -1,7 +1,7 @@
 // RFC 7515 (JWS, compact form), RFC 7519 (JWT), RFC 8725 (what goes wrong with them).
 #include "receiver/verify/jwt.h"
 
-#include "common/base64url.h"
+#include "common/base64.h"
 #include "common/json/scan.h"
 #include "common/keys.h"
 #include "receiver/verify/claim.h"

@@ -1,4 +1,4 @@
-#include "common/base64url.h"
+#include "common/base64.h"
 #include "common/json/scan.h"
 #include "dispatcher/send/jwt.h"
 #include "dispatcher/send/push.h"

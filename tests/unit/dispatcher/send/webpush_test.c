@@ -1,4 +1,4 @@
-#include "common/base64url.h"
+#include "common/base64.h"
 #include "dispatcher/send/compose.h"
 #include "dispatcher/send/push.h"
 #include "dispatcher/send/webpush_crypt.h"

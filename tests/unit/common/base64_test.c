@@ -1,4 +1,4 @@
-#include "common/base64url.h"
+#include "common/base64.h"
 
 #include "tests/test.h"
 

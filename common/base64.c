@@ -1,6 +1,7 @@
-#include "common/base64url.h"
+#include "common/base64.h"
 
-static int digit_value(unsigned char c)
+// last: the two digits that the alphabets differ in
+static int digit_value(unsigned char c, const char last[2])
 {
     if (c >= 'A' && c <= 'Z')
         return c - 'A';
@@ -8,10 +9,11 @@ static int digit_value(unsigned char c)
         return c - 'a' + 26;
     if (c >= '0' && c <= '9')
         return c - '0' + 52;
-    return c == '-' ? 62 : c == '_' ? 63 : -1;
+    return c == (unsigned char)last[0] ? 62 : c == (unsigned char)last[1] ? 63 : -1;
 }
 
-bool base64url_decode(struct slice text, unsigned char *out, size_t room, size_t *ret_len)
+static bool decode(
+        struct slice text, const char last[2], unsigned char *out, size_t room, size_t *ret_len)
 {
     uint32_t bits = 0;
     int held = 0;
@@ -19,7 +21,7 @@ bool base64url_decode(struct slice text, unsigned char *out, size_t room, size_t
     if (text.len % 4 == 1 || text.len / 4 * 3 + text.len % 4 * 3 / 4 > room)
         return false;
     for (size_t i = 0; i < text.len; i++) {
-        int value = digit_value(text.ptr[i]);
+        int value = digit_value(text.ptr[i], last);
         if (value < 0)
             return false;
         bits = bits << 6 | (uint32_t)value;
@@ -33,4 +35,14 @@ bool base64url_decode(struct slice text, unsigned char *out, size_t room, size_t
         return false; // two texts of one meaning
     *ret_len = n;
     return true;
+}
+
+bool base64_decode(struct slice text, unsigned char *out, size_t room, size_t *ret_len)
+{
+    return decode(text, "+/", out, room, ret_len);
+}
+
+bool base64url_decode(struct slice text, unsigned char *out, size_t room, size_t *ret_len)
+{
+    return decode(text, "-_", out, room, ret_len);
 }
