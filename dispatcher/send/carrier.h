@@ -3,6 +3,7 @@
 #include "dispatcher/send/peer.h"
 #include "dispatcher/send/providers.h"
 #include "dispatcher/send/send.h"
+#include "dispatcher/send/streams.h"
 
 #include <curl/curl.h>
 
@@ -59,8 +60,15 @@ struct exchange {
     bool ready;                   // a connection was there, and the request began
     bool fresh;                   // no kept connection for this try
     bool stale;                   // the kept one had bytes that nobody asked for
-    bool private_ok;              // private addresses too
-    bool loopback_ok;             // the URL says loopback
+    struct stream stream;         // HTTP/2: what is known of it
+    struct goaways *goaways;
+    struct scouts *scouts;
+    struct key server;     // HTTP/2: whom it goes to
+    bool scout;            // goes ahead on a new connection
+    int64_t wait_until_ms; // waits for the one that does, 0 = does not
+    int again;             // so often it was surely not taken
+    bool private_ok;       // private addresses too
+    bool loopback_ok;      // the URL says loopback
     struct text head, body;
     const char *refused; // why an address was not connected to, or NULL
     char why[CURL_ERROR_SIZE];
@@ -74,7 +82,22 @@ void exchange_start(struct exchange *exchange, const struct driver_row *driver,
 // The same for a request of our own, in an exchange that has none under way.
 void exchange_fetch(struct exchange *exchange, struct http_request *request,
         const struct transport_fetch *fetch);
+// For one that waits: begins it when it may, and ends it when it waited for too long.
+void exchange_look(struct exchange *exchange, int64_t now_ms);
 void exchange_abort(struct exchange *exchange); // only with a delivery or a fetch
+
+// Between http_io.c and http2_io.c: begins the transfer / ends it with what is known by now.
+bool exchange_begin(struct exchange *exchange);
+void exchange_finish(struct exchange *exchange, const char *why);
+// CURLOPT_DEBUGFUNCTION: libcurl's words; among them are our headers, so they go nowhere else.
+int exchange_hear(CURL *easy, curl_infotype type, char *text, size_t n, void *user);
+// CURLOPT_SEEKFUNCTION: back to the start only where nothing was taken yet; a handle that begins
+// anew after a refused stream asks for that.
+int exchange_seek(void *user, curl_off_t offset, int origin);
+// Begins; over HTTP/2 it may have to wait for the request that goes ahead.
+bool exchange_begin_in_turn(struct exchange *exchange);
+// An HTTP/2 transfer ended. True: the peer surely did not process it, and it goes again.
+bool exchange_goes_again(struct exchange *exchange);
 
 // What TLS must be, for both kinds.
 void set_tls(CURL *easy, const char *ca);

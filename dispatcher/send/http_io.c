@@ -13,21 +13,10 @@
 #define IDLE_MAX_S 20L  // a kept connection is not used after more
 #define LIFE_MAX_S 600L // so that a name that moved is asked for again
 
-void set_tls(CURL *easy, const char *ca)
-{
-    curl_easy_setopt(easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
-    curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 1L);
-    curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 2L);
-    if (ca) {
-        curl_easy_setopt(easy, CURLOPT_CAINFO, ca);
-        curl_easy_setopt(easy, CURLOPT_CAPATH, NULL);
-    }
-}
-
 // --- libcurl's questions
 
-// There is no seek function: a body of which something was taken can't be said again, and libcurl
-// ends the transfer where it would have said it twice in silence.
+// There is no seek function, or one that goes nowhere (HTTP/2): a body of which something was taken
+// can't be said again, and libcurl ends the transfer where it would have said it twice in silence.
 static size_t give_body(char *out, size_t size, size_t n, void *user)
 {
     struct exchange *exchange = user;
@@ -76,6 +65,9 @@ static curl_socket_t open_socket(void *user, curlsocktype purpose, struct curl_s
 {
     struct exchange *exchange = user;
     (void)purpose;
+    // A body of which something was taken: libcurl begins again, for nothing.
+    if (exchange->request.http2 && exchange->taken > 0)
+        return CURL_SOCKET_BAD;
     bool ok = exchange->private_ok || address_public(&address->addr) ||
               (exchange->loopback_ok && is_loopback(&address->addr));
     if (!ok) {
@@ -119,6 +111,8 @@ static void wipe_lines(struct exchange *exchange)
 // A body may have been taken once libcurl took some of it; a request without one once it began.
 static bool may_be_taken(const struct exchange *exchange)
 {
+    if (exchange->request.http2 && stream_not_taken(&exchange->stream, exchange->goaways))
+        return false;
     return exchange->request.body.len ? exchange->taken > 0 : exchange->ready;
 }
 
@@ -156,7 +150,7 @@ static void hand_over(struct exchange *exchange, const struct http_reply *reply)
     wipe_lines(exchange);
 }
 
-static void finish(struct exchange *exchange, const char *why)
+void exchange_finish(struct exchange *exchange, const char *why)
 {
     long status = 0;
     curl_easy_getinfo(exchange->easy, CURLINFO_RESPONSE_CODE, &status);
@@ -175,10 +169,11 @@ static void finish(struct exchange *exchange, const char *why)
     hand_over(exchange, &reply);
 }
 
-static bool begin(struct exchange *exchange)
+bool exchange_begin(struct exchange *exchange)
 {
     exchange->taken = 0;
     exchange->ready = false;
+    exchange->stream = (struct stream){0};
     exchange->refused = NULL;
     exchange->why[0] = '\0';
     text_reset(&exchange->head);
@@ -190,22 +185,26 @@ static void on_done(struct carrier *carrier, CURLcode code)
 {
     struct exchange *exchange = (struct exchange *)carrier;
     curl_multi_remove_handle(exchange->multi, exchange->easy);
+    if (exchange->request.http2 && exchange_goes_again(exchange))
+        return;
     // Nothing was said on that connection.
     if (exchange->stale && !exchange->fresh) {
         exchange->fresh = true;
         exchange->stale = false;
         curl_easy_setopt(exchange->easy, CURLOPT_FRESH_CONNECT, 1L);
-        if (begin(exchange))
+        if (exchange_begin(exchange))
             return;
     }
     const char *said = exchange->why[0] ? exchange->why : curl_easy_strerror(code);
-    finish(exchange, exchange->refused ? exchange->refused : said);
+    exchange_finish(exchange, exchange->refused ? exchange->refused : said);
 }
 
 void exchange_abort(struct exchange *exchange)
 {
+    exchange->wait_until_ms = 0;
+    scouts_back(exchange->scouts, exchange->server, exchange->scout);
     curl_multi_remove_handle(exchange->multi, exchange->easy);
-    finish(exchange, "cut off at shutdown");
+    exchange_finish(exchange, "cut off at shutdown");
 }
 
 // --- The request
@@ -274,6 +273,13 @@ static void set_callbacks(struct exchange *exchange)
     curl_easy_setopt(easy, CURLOPT_HEADERDATA, exchange);
     curl_easy_setopt(easy, CURLOPT_READFUNCTION, give_body);
     curl_easy_setopt(easy, CURLOPT_READDATA, exchange);
+    if (!exchange->request.http2)
+        return;
+    curl_easy_setopt(easy, CURLOPT_SEEKFUNCTION, exchange_seek);
+    curl_easy_setopt(easy, CURLOPT_SEEKDATA, exchange);
+    curl_easy_setopt(easy, CURLOPT_VERBOSE, 1L);
+    curl_easy_setopt(easy, CURLOPT_DEBUGFUNCTION, exchange_hear);
+    curl_easy_setopt(easy, CURLOPT_DEBUGDATA, exchange);
 }
 
 static void set_method(struct exchange *exchange)
@@ -335,7 +341,12 @@ static void take_over(
 {
     exchange->request = *request;
     *request = (struct http_request){0};
-    exchange->stale = false;
+    exchange->stale = exchange->scout = false;
+    exchange->again = 0;
+    struct slice authority = slice_of(exchange->request.url);
+    const char *path = strchr(exchange->request.url + strlen("https://"), '/');
+    authority.len = path ? (size_t)(path - exchange->request.url) : authority.len;
+    exchange->server = key_derive(&authority, 1);
     exchange->private_ok = provider->private_net;
     exchange->loopback_ok = !exchange->request.strange && says_loopback(exchange->request.url);
 }
@@ -348,8 +359,8 @@ static void go(struct exchange *exchange, const struct provider *provider)
     set_callbacks(exchange);
     set_tls(exchange->easy, provider->ca);
     set_method(exchange);
-    if (!set_lines(exchange) || !begin(exchange))
-        finish(exchange, "libcurl took no request");
+    if (!set_lines(exchange) || !exchange_begin_in_turn(exchange))
+        exchange_finish(exchange, "libcurl took no request");
 }
 
 void exchange_start(struct exchange *exchange, const struct driver_row *driver,

@@ -39,6 +39,22 @@ static const struct driver_row drivers[] = {
                 .rate_headers = "x-ratelimit-limit x-ratelimit-remaining x-ratelimit-reset",
         },
         {
+                .name = "apns",
+                .channel = CHANNEL_PUSH,
+                .build = apns_build,
+                .classify = apns_classify,
+                .collapse = true,
+                .body_max = APNS_PAYLOAD_MAX,
+        },
+        {
+                .name = "fcm",
+                .channel = CHANNEL_PUSH,
+                .build = fcm_build,
+                .classify = fcm_classify,
+                .collapse = true,
+                .body_max = FCM_PAYLOAD_MAX,
+        },
+        {
                 .name = "twilio",
                 .channel = CHANNEL_SMS,
                 .build = twilio_build,

@@ -19,9 +19,22 @@ struct transport {
     struct exchange *exchanges; // n, too: either kind may have all slots
     struct exchange fetches[TRANSPORT_FETCHES];
     struct sockets sockets;
+    struct goaways goaways;
+    struct scouts scouts;
     struct curl_waitfd *waits;
     struct finished finished;
 };
+
+void set_tls(CURL *easy, const char *ca)
+{
+    curl_easy_setopt(easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+    curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 1L);
+    curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 2L);
+    if (ca) {
+        curl_easy_setopt(easy, CURLOPT_CAINFO, ca);
+        curl_easy_setopt(easy, CURLOPT_CAPATH, NULL);
+    }
+}
 
 static bool fill(struct transport *transport)
 {
@@ -40,6 +53,8 @@ static bool fill(struct transport *transport)
         transport->exchanges[i] = (struct exchange){.options = &transport->options,
                 .multi = transport->multi,
                 .sockets = &transport->sockets,
+                .goaways = &transport->goaways,
+                .scouts = &transport->scouts,
                 .finished = &transport->finished};
         if (!link_init(link, &transport->peers[i], transport->multi))
             return false;
@@ -47,7 +62,9 @@ static bool fill(struct transport *transport)
     for (size_t i = 0; i < TRANSPORT_FETCHES; i++)
         transport->fetches[i] = (struct exchange){.options = &transport->options,
                 .multi = transport->multi,
-                .sockets = &transport->sockets};
+                .sockets = &transport->sockets,
+                .goaways = &transport->goaways,
+                .scouts = &transport->scouts};
     return true;
 }
 
@@ -299,6 +316,10 @@ static void run_multi(struct transport *transport)
         curl_easy_getinfo(msg->easy_handle, CURLINFO_PRIVATE, &carrier);
         carrier->done(carrier, code);
     }
+    int64_t now = clock_mono_ms();
+    for (size_t i = 0; i < transport->n; i++)
+        if (transport->exchanges[i].wait_until_ms)
+            exchange_look(&transport->exchanges[i], now);
 }
 
 // Lists what to wait for; shortens *wait_ms to the nearest deadline.
