@@ -158,6 +158,7 @@ struct read_pointers door_pointers(const struct source *source)
             .id_each = scheme_id_each(scheme),
             .batch = scheme_batch(scheme),
             .inner = scheme_inner(scheme),
+            .inner_xml = scheme_inner_xml(scheme),
             .type = scheme_type_pointer(scheme, source),
             .type_more = scheme_type_more(scheme),
             .type_of_batch = scheme_type_of_batch(scheme),

@@ -274,9 +274,11 @@ static void write_type(const char *name, const struct scheme *row, struct text *
         text_fmt(out, "header %s", row->type_header);
     if (row->type)
         text_fmt(out, "%s%s", row->type_header ? ", and where there is one " : "", row->type);
-    if (row->inner)
+    if (row->inner && !row->inner_xml)
         text_fmt(
                 out, ", unless the policy says another `type`: JSON in %s is led into", row->inner);
+    if (row->inner_xml)
+        text_str(out, ": its XML is led into");
     if (row->type_more)
         text_fmt(out, " . %s", row->type_more);
     if (row->type_fixed)

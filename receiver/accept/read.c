@@ -156,7 +156,7 @@ void read_events(
             .body = arrival->body};
     if (arrival->form)
         reading.body = read_form(arrival->body, &object) ? text_slice(&object) : SLICE("");
-    if (pointers->inner && read_inner(reading.body, pointers->inner, &whole))
+    if (pointers->inner && read_inner(reading.body, pointers, &whole))
         reading.body = text_slice(&whole);
     if (pointers->batch && pointers->batch[0])
         read_batch(arrival, &reading);

@@ -22,6 +22,7 @@ struct read_pointers {
     // A text of the body: where it is a JSON object or array, all pointers lead into it as if it
     // stood there unquoted; NULL = none.
     const char *inner;
+    bool inner_xml; // it is base64 of XML, which is read as read_xml.h says
     // Members that the provider changes between tries, beside those of the policy's fingerprint;
     // ends with NULL; may be NULL.
     const char *const *volatiles;

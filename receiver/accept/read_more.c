@@ -1,6 +1,7 @@
 #include "receiver/accept/read_more.h"
 
 #include "common/form.h"
+#include "receiver/accept/read_xml.h"
 
 #include <time.h>
 
@@ -28,17 +29,22 @@ static bool is_container(struct slice text)
            (whole.token.kind == JSON_KIND_OBJECT || whole.token.kind == JSON_KIND_ARRAY);
 }
 
-bool read_inner(struct slice body, const char *pointer, struct text *out)
+bool read_inner(struct slice body, const struct read_pointers *pointers, struct text *out)
 {
     struct json_result held;
     AUTO_TEXT struct text inner = {.max = body.len};
-    if (!json_find(body, &pointer, 1, &held, NULL) || held.found != JSON_FOUND ||
-            !json_text(held.token, &inner, NULL) || !is_container(text_slice(&inner)))
+    AUTO_TEXT struct text json = {.max = 0};
+    if (!json_find(body, &pointers->inner, 1, &held, NULL) || held.found != JSON_FOUND ||
+            !json_text(held.token, &inner, NULL))
         return false;
-    struct slice raw = held.token.raw;
+    struct slice text = text_slice(&inner), raw = held.token.raw;
+    if (pointers->inner_xml && read_xml(text_slice(&inner), &json))
+        text = text_slice(&json);
+    if (!is_container(text))
+        return false;
     size_t before = (size_t)(raw.ptr - body.ptr), after = before + raw.len;
-    text_init(out, body.len);
-    return text_add(out, (struct slice){body.ptr, before}) && text_add(out, text_slice(&inner)) &&
+    text_init(out, body.len + text.len);
+    return text_add(out, (struct slice){body.ptr, before}) && text_add(out, text) &&
            text_add(out, (struct slice){body.ptr + after, body.len - after}) &&
            json_check(text_slice(out), NULL);
 }

@@ -67,8 +67,8 @@ static const struct scheme rows[] = {
         },
         // https://developer.paypal.com/braintree/docs/guides/webhooks/parse; braintree-node. The
         // secret is the private key alone, and the signature's item is named by the public one.
-        // The payload is base64 with line ends that are signed, of XML that is not read here; it
-        // counts once, since the form's other pairs are not signed.
+        // The payload is base64 with line ends that are signed, of XML; it counts once, since the
+        // form's other pairs are not signed.
         {
                 .name = "braintree",
                 .kind = SCHEME_HMAC,
@@ -84,8 +84,11 @@ static const struct scheme rows[] = {
                 .algorithm = HMAC_SHA1,
                 .encoding = ENCODING_HEX_LOWER,
                 .key = SECRET_SHA1,
+                .inner = "/bt_payload",
+                .inner_xml = true,
                 .id_digest = true,
-                .type_fixed = "notification",
+                .type = "/bt_payload/notification/kind",
+                .happened = "/bt_payload/notification/timestamp",
                 .handshake = HANDSHAKE_BRAINTREE,
         },
 };

@@ -25,6 +25,10 @@ static const struct scheme rows[] = {
         // track has no object_id.
         {TOKEN("shippo", TOKEN_QUERY, "token"), .id = "/event", .id_more = {"/data/object_id"},
                 .id_digest = true, .type = "/event", .scope = {"/test"}},
+        // https://docs.mollie.com/reference/webhooks: the form says only which payment to look up,
+        // in the same bytes each time, and `?token=` in the webhookUrl is all that proves it.
+        {TOKEN("mollie-classic", TOKEN_QUERY, "token"), .id = "/id", .id_digest = true,
+                .id_each = true, .type_fixed = "changed"},
         // https://learn.microsoft.com/en-us/graph/change-notifications-delivery-webhooks: each
         // notification names the clientState that its subscription was made with. That a drive
         // changed once more is said in the same bytes. A resource's name may be longer than an id.

@@ -224,6 +224,11 @@ const char *scheme_inner(const struct scheme *scheme)
     return scheme->inner;
 }
 
+bool scheme_inner_xml(const struct scheme *scheme)
+{
+    return scheme->inner_xml;
+}
+
 const char *const *scheme_batch(const struct scheme *scheme)
 {
     return scheme->batch;

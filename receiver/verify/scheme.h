@@ -130,6 +130,7 @@ struct scheme {
     // A text in the body that may be a JSON document itself (AWS SNS): pointers lead into it. The
     // policy may then say where the type stands.
     const char *inner;
+    bool inner_xml; // and it is base64 of XML (Braintree)
     // Members (of a batch's member) that the provider changes between tries of one event: the
     // fingerprint leaves them out. Ends with NULL.
     const char *volatiles[SCHEME_VOLATILE_MAX + 1];

@@ -101,6 +101,7 @@ bool scheme_id_each(const struct scheme *scheme);
 const char *const *scheme_batch(const struct scheme *scheme);
 // A pointer to a text which holds a document of its own, or NULL.
 const char *scheme_inner(const struct scheme *scheme);
+bool scheme_inner_xml(const struct scheme *scheme); // base64 of XML, else JSON
 // Pointers to what changes between tries of one event (of a batch: in the member); ends with NULL.
 const char *const *scheme_volatiles(const struct scheme *scheme);
 // Of a compressed body what it stands for is signed, and not the bytes as they were sent.

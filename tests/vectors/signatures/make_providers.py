@@ -347,6 +347,13 @@ def tokens():
     yield line("shippo", "none", [], body, "signature_missing", url=URL)
     yield line("shippo", "in-the-body", [], f"token={asked}".encode(), "signature_missing", url=URL)
 
+    paid = b"id=tr_8WhJKGmgBy"
+    form = [("Content-Type", "application/x-www-form-urlencoded")]
+    yield line("mollie-classic", "ok", form, paid, url=f"{URL}?token={asked}")
+    yield line("mollie-classic", "another", form, paid, "signature_mismatch", url=URL + "?token=x")
+    yield line("mollie-classic", "none", form, paid, "signature_missing", url=URL)
+    yield line("mollie-classic", "in-the-body", form, paid + f"&token={asked}".encode(), "signature_missing", url=URL)
+
     def graph(name, *states, reason=None):
         return line("ms-graph", name, [], body_of(value=[{"clientState": s, "resource": "r"} if s is not None else {} for s in states]), reason)
     yield graph("ok", SECRET)

@@ -230,6 +230,27 @@ static void reads_a_text_that_is_a_document_as_one(void **state)
     rules[0].order = order_ptr;
 }
 
+static void reads_the_xml_of_a_form_as_one(void **state)
+{
+    (void)state;
+    // <n><kind>sent</kind><s><order>7</order></s></n>
+    struct slice body = SLICE("bt_signature=x&bt_payload=PG4%2BPGtpbmQ%2Bc2VudDwva2luZD48cz48b3Jk"
+                              "ZXI%2BNzwvb3JkZXI%2BPC9zPjwvbj4K%0A");
+    static char inner_ptr[] = "/bt_payload/n/s/order";
+    const struct read_pointers with = {.id_digest = true,
+            .type = "/bt_payload/n/kind",
+            .inner = "/bt_payload",
+            .inner_xml = true};
+    rules[0].order = inner_ptr;
+    struct arrival *arrival = arrive(&with, true, body, "", "");
+    assert_null(arrival->events->parked_reason);
+    assert_string_equal(arrival->events->type, "sent");
+    assert_string_equal(arrival->events->order_id, "7");
+    assert_int_equal(strncmp(arrival->events->id, "sha256:", 7), 0);
+    arrival_free(arrival);
+    rules[0].order = order_ptr;
+}
+
 // As deep as a document may be, it must not become deeper by what it holds.
 static void reads_a_text_as_it_is_where_its_document_would_be_too_deep(void **state)
 {
@@ -255,6 +276,7 @@ int main(void)
             cmocka_unit_test(takes_id_and_type_from_headers),
             cmocka_unit_test(tells_signed_bytes_apart_by_every_byte),
             cmocka_unit_test(reads_a_text_that_is_a_document_as_one),
+            cmocka_unit_test(reads_the_xml_of_a_form_as_one),
             cmocka_unit_test(reads_a_text_as_it_is_where_its_document_would_be_too_deep),
             cmocka_unit_test(tells_an_event_as_late_when_its_own_time_is_before_the_window),
     };
