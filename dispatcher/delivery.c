@@ -161,6 +161,7 @@ void delivery_free(struct delivery *delivery)
     // data is borrowed from the claim's rows.
     free(delivery->target);
     free(delivery->address);
+    free(delivery->provider);
     free(delivery->once);
     content_fini(&delivery->content);
     free(delivery);

@@ -64,6 +64,7 @@ struct attempt_result {
                             // not said: one that was registered after it is alive
     bool stale_token;       // our own bearer token was refused as too old: make a new one
     int64_t wire_ms;        // time on the wire
+    bool other;             // LEVEL_PROVIDER: another provider of the channel takes messages now
 };
 
 // Which shared token a try went out with (dispatcher/token): none where generation is 0.
@@ -97,7 +98,13 @@ struct delivery {
     int earlier_unknown; // tries of it that ended unknown: the next is a possible duplicate
     char *data;          // the notification's frozen values, JSON; borrowed only while claiming
     struct content content;
-    struct key claim; // the fence
+    char *provider;      // name of the one that this try is for; while it is claimed, of the one
+                         // before; NULL = none
+    int64_t provider_us; // since the first try with that one
+    bool passed_on;      // that one refused it for a reason of its own
+    int free_tries;      // steps before this one that said nothing about the message
+    bool routed, trial;  // dispatcher/route counts it; it is the one that its breaker waits for
+    struct key claim;    // the fence
     struct attempt_result result;
     struct bearer_use bearer; // of this try
     int64_t hold_until_ms;    // waits for a shared token until then, 0 = does not

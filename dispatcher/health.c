@@ -6,8 +6,12 @@
 #include <pthread.h>
 #include <stdio.h>
 
+enum { HEALTH_MAX = 64 }; // providers
+
 struct provider_state {
-    bool known, failing;
+    enum channel_kind channel;
+    char name[64];
+    bool known, failing, open;
     int64_t seen_ms;  // the last sign of being as it is
     int64_t since_ms; // of failing
     int64_t failed;   // tries since then
@@ -16,7 +20,8 @@ struct provider_state {
 
 struct health {
     pthread_mutex_t lock;
-    struct provider_state channels[CHANNEL_COUNT];
+    struct provider_state providers[HEALTH_MAX];
+    size_t n;
 };
 
 struct health *health_new(void)
@@ -61,15 +66,33 @@ static void without_addresses(const char *said, char *out, size_t room)
     text_fini(&text);
 }
 
-static void tell(enum channel_kind channel, const struct provider_state *state, int64_t now_ms)
+// Under the lock. One more than there is room for shares the last place.
+static struct provider_state *state_of(
+        struct health *health, enum channel_kind channel, const char *provider)
 {
+    const char *name = provider ? provider : "";
+    for (size_t i = 0; i < health->n; i++)
+        if (health->providers[i].channel == channel && strcmp(health->providers[i].name, name) == 0)
+            return &health->providers[i];
+    struct provider_state *state =
+            &health->providers[health->n < HEALTH_MAX ? health->n++ : health->n - 1];
+    *state = (struct provider_state){.channel = channel};
+    snprintf(state->name, sizeof state->name, "%s", name);
+    return state;
+}
+
+static void tell(const struct provider_state *state, int64_t now_ms)
+{
+    const char *channel = channel_name(state->channel);
     if (state->failing)
-        LOG(WARNING, "provider.failing", "a channel's provider began to fail: its mail waits",
-                L_STR("channel", channel_name(channel)), L_STR("reason", state->reason));
+        LOG(WARNING, "provider.failing",
+                "a provider began to fail: another takes over, or it is asked again",
+                L_STR("channel", channel), L_STR("provider", state->name),
+                L_STR("reason", state->reason));
     else
-        LOG(INFO, "provider.recovered", "a channel's provider takes messages again",
-                L_STR("channel", channel_name(channel)), L_INT("failed_tries", state->failed),
-                L_INT("failed_ms", now_ms - state->since_ms));
+        LOG(INFO, "provider.recovered", "a provider takes messages again",
+                L_STR("channel", channel), L_STR("provider", state->name),
+                L_INT("failed_tries", state->failed), L_INT("failed_ms", now_ms - state->since_ms));
 }
 
 // True when this is a change to tell of.
@@ -96,21 +119,38 @@ void health_note(struct health *health, const struct delivery *delivery, int64_t
     if (sign == SIGN_NONE)
         return;
     int64_t began_ms = delivery->started_ms ? delivery->started_ms : now_ms;
-    struct provider_state *state = &health->channels[delivery->channel];
     pthread_mutex_lock(&health->lock);
+    struct provider_state *state = state_of(health, delivery->channel, delivery->provider);
     bool tells = change(state, sign, began_ms, now_ms);
     if (state->failing && sign == SIGN_FAILING)
         without_addresses(delivery->result.detail, state->reason, sizeof state->reason);
     const struct provider_state seen = *state;
     pthread_mutex_unlock(&health->lock);
     if (tells)
-        tell(delivery->channel, &seen, now_ms);
+        tell(&seen, now_ms);
 }
 
-bool health_failing(struct health *health, enum channel_kind channel)
+void health_breaker(
+        struct health *health, enum channel_kind channel, const char *provider, int64_t open_ms)
 {
     pthread_mutex_lock(&health->lock);
-    bool failing = health->channels[channel].failing;
+    struct provider_state *state = state_of(health, channel, provider);
+    state->known = true;
+    state->open = open_ms > 0;
+    pthread_mutex_unlock(&health->lock);
+    if (open_ms > 0)
+        LOG(WARNING, "provider.open", "a provider gets no messages for now: errors of its own",
+                L_STR("channel", channel_name(channel)), L_STR("provider", provider),
+                L_INT("for_ms", open_ms));
+    else
+        LOG(INFO, "provider.closed", "a provider gets messages again",
+                L_STR("channel", channel_name(channel)), L_STR("provider", provider));
+}
+
+bool health_failing(struct health *health, enum channel_kind channel, const char *provider)
+{
+    pthread_mutex_lock(&health->lock);
+    bool failing = state_of(health, channel, provider)->failing;
     pthread_mutex_unlock(&health->lock);
     return failing;
 }
@@ -118,13 +158,19 @@ bool health_failing(struct health *health, enum channel_kind channel)
 void health_checks(struct health *health, struct text *out)
 {
     pthread_mutex_lock(&health->lock);
-    for (int kind = 0; kind < CHANNEL_COUNT; kind++) {
-        const struct provider_state *state = &health->channels[kind];
+    for (size_t i = 0; i < health->n; i++) {
+        const struct provider_state *state = &health->providers[i];
         if (!state->known)
             continue;
-        text_fmt(out, ",{\"name\":\"provider_%s\",\"ok\":%s,\"detail\":",
-                channel_name((enum channel_kind)kind), state->failing ? "false" : "true");
-        json_quote(out, slice_of(state->failing ? state->reason : "takes messages"));
+        bool ok = !state->failing && !state->open;
+        text_fmt(out,
+                ",{\"name\":\"provider_%s_%s\",\"ok\":%s,\"detail\":", channel_name(state->channel),
+                state->name, ok ? "true" : "false");
+        AUTO_TEXT struct text detail;
+        text_init(&detail, 300);
+        text_fmt(&detail, "%s%s", state->open ? "gets none for now: " : "",
+                ok ? "takes messages" : state->reason);
+        json_quote(out, slice_of(text_cstr(&detail)));
         text_char(out, '}');
     }
     pthread_mutex_unlock(&health->lock);

@@ -5,6 +5,7 @@
 #include "common/log.h"
 #include "common/metrics.h"
 #include "dispatcher/loop_db.h"
+#include "dispatcher/send/providers.h"
 
 #include <poll.h>
 #include <sys/epoll.h>
@@ -47,6 +48,44 @@ static bool render(void *user, struct delivery *delivery, int64_t now_us, struct
     return render_content(&context, delivery, err);
 }
 
+static bool route(void *user, struct delivery *delivery, int64_t *ret_wait_ms)
+{
+    struct loop *loop = user;
+    return route_choose(loop->route, delivery, clock_mono_ms(), ret_wait_ms);
+}
+
+static void unroute(void *user, struct delivery *delivery)
+{
+    struct loop *loop = user;
+    delivery->result = (struct attempt_result){.outcome = ATTEMPT_GIVEN_BACK};
+    route_ended(loop->route, delivery, clock_mono_ms());
+}
+
+static const struct provider *provider(void *user, const struct delivery *delivery)
+{
+    const struct loop *loop = user;
+    return route_provider(loop->route, delivery);
+}
+
+static bool paused(void *user, const struct provider *of)
+{
+    const struct loop *loop = user;
+    return pauses_provider(claimer_pauses(loop->claimer), of) != NULL;
+}
+
+static void breaker_changed(
+        void *user, enum channel_kind channel, const char *name, int64_t open_ms)
+{
+    struct loop *loop = user;
+    health_breaker(loop->health, channel, name, open_ms);
+}
+
+static int64_t key_window_s(enum channel_kind channel, const char *driver)
+{
+    const struct driver_row *row = driver_find(channel, driver);
+    return row && row->key ? row->key_window_s : 0;
+}
+
 static void granted(void *user, struct delivery *list)
 {
     struct loop *loop = user;
@@ -71,6 +110,7 @@ static void ended(void *user, struct delivery *delivery)
     struct loop *loop = user;
     if (!loop->aborted) // what is cut off by us says nothing about a provider
         health_note(loop->health, delivery, clock_mono_ms());
+    route_ended(loop->route, delivery, clock_mono_ms());
     if (delivery->result.stale_token)
         tokens_stale(loop->bearers.tokens, &delivery->bearer);
     recorder_push(loop->recorder, delivery);
@@ -113,6 +153,7 @@ struct loop *loop_new(const struct loop_options *options, struct err *err)
             .leases = &loop->leases,
             .tokens = loop->bearers.tokens,
             .sender = sender,
+            .provider = provider,
             .ended = ended,
             .user = loop};
     turns_init(&loop->turns, options->transfers, options->poll_ms, loop->wire.by_channel);
@@ -124,6 +165,8 @@ struct loop *loop_new(const struct loop_options *options, struct err *err)
             .message = message,
             .sender = sender,
             .render = render,
+            .route = route,
+            .unroute = unroute,
             .granted = granted,
             .doubtful = doubtful,
             .user = loop});
@@ -131,6 +174,10 @@ struct loop *loop_new(const struct loop_options *options, struct err *err)
     loop->renewal = renewal_new(&loop->leases);
     loop->gauges = gauges_new();
     loop->health = health_new();
+    loop->route = route_new(&(struct route_options){.key_window_s = key_window_s,
+            .paused = paused,
+            .changed = breaker_changed,
+            .user = loop});
     loop->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     for (size_t i = 0; i < DESKS; i++)
         desk_init(&loop->desks[i], options->database, wake, loop);
@@ -152,6 +199,7 @@ void loop_free(struct loop *loop)
     takeover_free(loop->takeover);
     renewal_free(loop->renewal);
     gauges_free(loop->gauges);
+    route_free(loop->route);
     health_free(loop->health);
     transport_free(loop->wire.transport);
     tokens_free(loop->bearers.tokens);

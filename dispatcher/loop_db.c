@@ -88,6 +88,7 @@ static void refresh(struct loop *loop)
         atomic_store(&loop->has_sender, true);
         tokens_policy(loop->bearers.tokens, policies_sender(loop->policies));
         turns_policy(&loop->turns, policies_sender(loop->policies));
+        route_policy(loop->route, policies_sender(loop->policies));
         if (loop->options.policy_active)
             loop->options.policy_active(loop->options.user, policies_sender(loop->policies));
         return;
@@ -115,15 +116,38 @@ static bool may_claim(const struct loop *loop)
            recorder_pending(loop->recorder) <= (size_t)loop->options.transfers;
 }
 
-// Asks the next channel whose claim is due; false: none is.
-static bool ask_next(struct loop *loop, int64_t now)
+// Permits first, then the claim, for what of this channel can start. False: nothing can for now.
+static bool ask(
+        struct loop *loop, enum channel_kind channel, int free, int64_t now, struct work_kind *ret)
 {
-    int free = 0;
-    enum channel_kind channel =
-            may_claim(loop) ? turns_next(&loop->turns, now, &free) : CHANNEL_NONE;
-    if (channel != CHANNEL_NONE)
-        claimer_ask(loop->claimer, channel, free);
-    return channel != CHANNEL_NONE;
+    int64_t wait_ms = 0;
+    if (route_asks(loop->route, channel, now)) {
+        *ret = route_work(loop->route);
+        return true;
+    }
+    bool gather = turns_gathers(&loop->turns, now);
+    int room = route_room(loop->route, channel, free, gather, now, &wait_ms);
+    if (room == 0) {
+        turns_wait(&loop->turns, now + wait_ms);
+        return false;
+    }
+    claimer_ask(loop->claimer, channel, room);
+    *ret = claimer_work(loop->claimer);
+    return true;
+}
+
+// The next channel whose claim is due; false: none is.
+static bool ask_next(struct loop *loop, int64_t now, struct work_kind *ret_work)
+{
+    for (int i = CHANNEL_EMAIL; i < CHANNEL_COUNT && may_claim(loop); i++) {
+        int free = 0;
+        enum channel_kind channel = turns_next(&loop->turns, now, &free);
+        if (channel == CHANNEL_NONE)
+            return false;
+        if (ask(loop, channel, free, now, ret_work))
+            return true;
+    }
+    return false;
 }
 
 static bool choose(struct loop *loop, int64_t now, struct work_kind *ret_work)
@@ -135,8 +159,8 @@ static bool choose(struct loop *loop, int64_t now, struct work_kind *ret_work)
         *ret_work = takeover_work(loop->takeover);
     } else if (!loop->stopping && now >= tokens_next_ms(loop->bearers.tokens)) {
         *ret_work = tokens_work(loop->bearers.tokens);
-    } else if (ask_next(loop, now)) {
-        *ret_work = claimer_work(loop->claimer);
+    } else if (ask_next(loop, now, ret_work)) {
+        ;
     } else if (now >= loop->gauges_ms) {
         loop->gauges_ms = now + GAUGES_EVERY_MS;
         *ret_work = gauges_work(loop->gauges);

@@ -13,6 +13,7 @@
 #include "dispatcher/loop.h"
 #include "dispatcher/policies.h"
 #include "dispatcher/record/record.h"
+#include "dispatcher/route/route.h"
 #include "dispatcher/turns.h"
 #include "dispatcher/wire.h"
 
@@ -34,6 +35,7 @@ struct loop {
     struct gauges *gauges;
     struct bearer_maker bearers;
     struct health *health;
+    struct route *route;
 
     struct turns turns; // whose claim is next
 

@@ -82,12 +82,24 @@ void turns_took(struct turns *turns, int64_t now_ms, int rows, bool full)
     struct turn *turn = &turns->channels[turns->asked];
     int64_t slowest = turns->poll_ms * TURNS_IDLE_FACTOR;
     turn->more_due = full;
+    turn->full_ms = now_ms;
     turn->idle_ms = rows > 0 || turn->idle_ms <= 0 ? turns->poll_ms
                     : turn->idle_ms * 2 < slowest  ? turn->idle_ms * 2
                                                    : slowest;
     if (rows == 0 && !turns->active[turns->asked])
         turn->idle_ms = TURNS_INACTIVE_MS;
     turn->at_ms = full ? now_ms : now_ms + turn->idle_ms;
+}
+
+void turns_wait(struct turns *turns, int64_t at_ms)
+{
+    turns->channels[turns->asked].at_ms = at_ms;
+}
+
+bool turns_gathers(const struct turns *turns, int64_t now_ms)
+{
+    const struct turn *turn = &turns->channels[turns->asked];
+    return turn->more_due && now_ms < turn->full_ms + turns->poll_ms;
 }
 
 void turns_again(struct turns *turns, int64_t now_ms)

@@ -17,7 +17,8 @@ struct turns {
     bool active[CHANNEL_COUNT];
     enum channel_kind asked; // the last one
     struct turn {
-        bool more_due;   // its last claim came back full
+        bool more_due;   // its last claim came back full ..
+        int64_t full_ms; // .. at this moment
         int64_t at_ms;   // its next claim
         int64_t idle_ms; // how long it waits when it finds nothing
     } channels[CHANNEL_COUNT];
@@ -40,4 +41,7 @@ int64_t turns_at_ms(const struct turns *turns); // when to ask again; INT64_MAX:
 // What the claim for the last channel brought: rows, and whether there may be more; or that it is
 // to be made again at once.
 void turns_took(struct turns *turns, int64_t now_ms, int rows, bool full);
+void turns_wait(struct turns *turns, int64_t at_ms); // nothing can start before
+// Is more due, and the poll's wait not over?
+bool turns_gathers(const struct turns *turns, int64_t now_ms);
 void turns_again(struct turns *turns, int64_t now_ms);

@@ -87,20 +87,11 @@ static void fill_moment(const struct wire *wire, struct delivery *delivery)
     content->left_s = delivery->expires_us == 0 ? 0 : left_us < 1000000 ? 1 : left_us / 1000000;
 }
 
-static const struct provider *provider_for(
-        const struct channel *channel, const struct delivery *delivery)
-{
-    for (size_t i = 0; i < channel->n_providers; i++)
-        if (provider_takes(&channel->providers[i], channel->kind, delivery->target))
-            return &channel->providers[i];
-    return NULL;
-}
-
 static void start_one(struct wire *wire, struct delivery *delivery)
 {
     const struct policy *sender = wire->sender(wire->user);
     const struct channel *channel = sender ? &sender->channels[delivery->channel] : NULL;
-    const struct provider *provider = channel ? provider_for(channel, delivery) : NULL;
+    const struct provider *provider = channel ? wire->provider(wire->user, delivery) : NULL;
     struct err err = {0};
     if (!provider) {
         delivery->result =

@@ -14,6 +14,8 @@ struct wire {
     struct transport *transport;
     struct leases *leases;
     const struct policy *(*sender)(void *user); // providers of the moment; never NULL after a claim
+    // NULL: the policy of now has it no more.
+    const struct provider *(*provider)(void *user, const struct delivery *delivery);
     void (*ended)(void *user, struct delivery *delivery); // takes over a delivery with its result
     void *user;
     struct tokens *tokens;

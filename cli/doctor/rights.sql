@@ -15,6 +15,7 @@ WITH rule AS (
         ('pawl_dispatcher', 'due claims unknown_outcomes pauses', 'DELETE', true),
         ('pawl_dispatcher', 'keys bodies moves orders notifications', 'INSERT UPDATE DELETE TRUNCATE', false),
         ('pawl_dispatcher', 'provider_tokens', 'SELECT INSERT UPDATE DELETE', true),
+        ('pawl_dispatcher', 'rates', 'SELECT INSERT UPDATE', true),
         ('pawl_receiver', 'provider_tokens', 'SELECT INSERT UPDATE DELETE', false),
         ('pawl_operator', 'provider_tokens', 'SELECT INSERT UPDATE DELETE', false),
         ('pawl_maint', 'key_gen', 'SELECT INSERT UPDATE', true),

@@ -44,8 +44,11 @@ struct claimer *claimer_new(const struct claimer_options *options)
 
 static void forget(struct claimer *c)
 {
-    for (size_t i = 0; i < c->n; i++)
+    for (size_t i = 0; i < c->n; i++) {
+        if (c->members[i].delivery && c->members[i].delivery->routed)
+            c->options.unroute(c->options.user, c->members[i].delivery);
         member_fini(&c->members[i]);
+    }
     c->n = c->part = c->part_end = c->ready = 0;
     c->content_bytes = 0;
     c->any_wire = false;
@@ -145,10 +148,13 @@ static void prepare(struct claimer *c, const struct pg *pg, int row, struct memb
     if (rules != RULES_READY) {
         member->fate = FATE_LATER;
         member->later_ms = rules == RULES_BROKEN ? CLAIM_BROKEN_WAIT_MS : CLAIM_CROWDED_WAIT_MS;
-    } else if (!member_row_rendered(pg, CALL_TAKE, row)) {
-        member->to_render = true;
-    } else if (!member_read_content(pg, CALL_TAKE, row, member)) {
+    } else if (member_row_rendered(pg, CALL_TAKE, row) &&
+               !member_read_content(pg, CALL_TAKE, row, member)) {
         member_end(member, DELIVERY_DEAD, "its stored content is gone");
+    } else if (!c->options.route(c->options.user, member->delivery, &member->later_ms)) {
+        member->fate = FATE_LATER;
+    } else {
+        member->to_render = !member_row_rendered(pg, CALL_TAKE, row);
     }
 }
 

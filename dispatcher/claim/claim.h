@@ -40,6 +40,11 @@ struct claimer_options {
     // Fills delivery->content from its address, once, type, policy and data. False + err: the
     // delivery ends as dead with that reason.
     bool (*render)(void *user, struct delivery *delivery, int64_t now_us, struct err *err);
+    // Chooses the provider of a delivery that may go, by its last one; delivery->provider names it
+    // from then on. False: *ret_wait_ms says when to look again.
+    bool (*route)(void *user, struct delivery *delivery, int64_t *ret_wait_ms);
+    // One that was routed does not go after all.
+    void (*unroute)(void *user, struct delivery *delivery);
     // Take over lists of deliveries linked by next, whose batch is in leases.
     void (*granted)(void *user, struct delivery *list);
     void (*doubtful)(void *user, struct delivery *list);

@@ -20,6 +20,10 @@ enum column {
     COL_EXPIRES,
     COL_RETRY_UNTIL,
     COL_RENDERED,
+    COL_PROVIDER,
+    COL_PROVIDER_AGE,
+    COL_PASSED_ON,
+    COL_FREE_TRIES,
     COL_TYPE,
     COL_POLICY,
     COL_ONCE,
@@ -124,6 +128,10 @@ static void read_facts(const struct pg *pg, int call, int row, struct delivery *
     d->created_us = pg_big(pg, call, row, COL_CREATED);
     d->expires_us = big_or_0(pg, call, row, COL_EXPIRES);
     d->retry_until_us = big_or_0(pg, call, row, COL_RETRY_UNTIL);
+    d->provider = text_of(pg, call, row, COL_PROVIDER);
+    d->provider_us = big_or_0(pg, call, row, COL_PROVIDER_AGE);
+    d->passed_on = pg_bool(pg, call, row, COL_PASSED_ON);
+    d->free_tries = pg_int(pg, call, row, COL_FREE_TRIES);
     d->type = pg_int(pg, call, row, COL_TYPE);
     d->policy = pg_int(pg, call, row, COL_POLICY);
     d->once = text_of(pg, call, row, COL_ONCE);

@@ -78,6 +78,11 @@ static void e_rendered(struct pg *pg, const struct member *m)
     pg_e_bool(pg, m->rendered);
 }
 
+static void e_provider(struct pg *pg, const struct member *m)
+{
+    pg_e_bytes(pg, slice_of(m->delivery->provider)); // NULL is NULL
+}
+
 static void e_content(struct pg *pg, const struct member *m)
 {
     pg_e_bytes(pg, slice_of(m->content_json));
@@ -145,6 +150,7 @@ bool members_add_wire(struct pg *pg, const struct member *members, size_t n)
     add_names(pg, members, n, choice);
     add_column(pg, members, n, choice, (struct column){pg_p_ints, e_tries});
     add_column(pg, members, n, choice, (struct column){pg_p_bools, e_rendered});
+    add_column(pg, members, n, choice, (struct column){pg_p_texts, e_provider});
     return true;
 }
 

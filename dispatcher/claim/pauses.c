@@ -49,7 +49,8 @@ const struct pause *pauses_provider(const struct pauses *pauses, const struct pr
 {
     for (size_t i = 0; i < pauses->n; i++)
         if (pauses->rows[i].kind == PAUSE_PROVIDER &&
-                strcmp(pauses->rows[i].name, provider->driver_name) == 0)
+                strcmp(pauses->rows[i].name,
+                        provider->name ? provider->name : provider->driver_name) == 0)
             return &pauses->rows[i];
     return NULL;
 }

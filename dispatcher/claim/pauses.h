@@ -9,7 +9,7 @@ enum pause_kind { PAUSE_ALL = 1, PAUSE_CHANNEL = 2, PAUSE_TYPE = 3, PAUSE_PROVID
 struct pause {
     int id;
     enum pause_kind kind;
-    char *name;       // of the channel, message or driver; "" for all
+    char *name;       // of the channel, message or provider; "" for all
     int type;         // PAUSE_TYPE: the message's stored number, 0 = there is none of that name
     char *reason;     // printable
     int64_t until_us; // database clock, 0 = until it is resumed

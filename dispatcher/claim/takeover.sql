@@ -15,13 +15,13 @@ WITH member AS MATERIALIZED (
     FROM member m
     WHERE d.bucket = ANY(ARRAY[m.b]) AND d.notification_id = m.n AND d.channel = m.ch AND d.target = m.tg AND d.redrive = m.rd
       AND d.tries = m.t AND d.state = 1
-    RETURNING d.bucket, d.channel, d.notification_id, d.redrive, d.target, d.tries, d.lane, d.delivery_order, m.worker,
+    RETURNING d.bucket, d.channel, d.notification_id, d.redrive, d.target, d.tries, d.lane, d.delivery_order, m.worker, d.provider,
               d.unknown_tries - (d.delivery_order <> 1)::int4 AS earlier
 ), attempted AS (
     INSERT INTO attempts (bucket, channel, notification_id, redrive, step, outcome, possible_duplicate, claim_id, worker,
-                          target, detail, at)
+                          target, detail, provider, at)
     SELECT bucket, channel, notification_id, redrive, tries, 4, earlier > 0, $1::uuid, worker, target,
-           'the lease ran out', now()
+           'the lease ran out', provider, now()
     FROM judged
 ), doubtful AS (
     INSERT INTO unknown_outcomes (bucket, channel, notification_id, redrive, target, since)

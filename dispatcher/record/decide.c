@@ -15,7 +15,10 @@ static int64_t rung_ms(const struct delivery *delivery, const struct message *me
 {
     if (!message || message->n_wait == 0)
         return DECIDE_WAIT_DEFAULT_MS;
-    size_t step = delivery->tries > 0 ? (size_t)delivery->tries - 1 : 0;
+    // A provider's own errors spend nothing of the ladder; they climb it for themselves.
+    bool provider = delivery->result.level == LEVEL_PROVIDER;
+    int spent = delivery->tries - (provider ? 0 : delivery->free_tries);
+    size_t step = spent > 0 ? (size_t)spent - 1 : 0;
     return message->wait_ms[step < message->n_wait ? step : message->n_wait - 1];
 }
 
@@ -34,8 +37,11 @@ int64_t decide_wait_ms(
     int64_t base_ms = rung_ms(delivery, message);
     if (delivery->result.level == LEVEL_PROVIDER && base_ms > DECIDE_PROVIDER_WAIT_MAX_MS)
         base_ms = DECIDE_PROVIDER_WAIT_MAX_MS;
-    int64_t wait_ms = jittered(base_ms, message ? message->jitter_percent : 20, random);
+    int percent = message ? message->jitter_percent : 20;
+    int64_t wait_ms = jittered(base_ms, percent, random);
+    // Nor does what was told the same time come back at one moment: never before it, some after.
     int64_t asked_ms = delivery->result.retry_after_ms;
+    asked_ms += (int64_t)((double)asked_ms * percent / 100.0 * random / (double)UINT32_MAX);
     return wait_ms > asked_ms ? wait_ms : asked_ms;
 }
 
@@ -56,6 +62,16 @@ static struct decision give_up(
     return end(state, reason);
 }
 
+// Another provider takes messages now: the delivery goes to it at once, whatever the ladder says.
+static bool goes_elsewhere(
+        const struct delivery *delivery, const struct message *message, int64_t now_us)
+{
+    int64_t end_us = decide_retry_end_us(delivery, message);
+    bool over = end_us > delivery->created_us && now_us >= end_us;
+    bool expired = delivery->expires_us && now_us >= delivery->expires_us;
+    return delivery->result.other && !over && !expired;
+}
+
 static struct decision try_again(const struct delivery *delivery, const struct message *message,
         int64_t now_us, uint32_t random)
 {
@@ -72,6 +88,17 @@ static struct decision try_again(const struct delivery *delivery, const struct m
     if (wait_ms >= left_ms)
         return give_up(delivery, DELIVERY_DEAD, "retries ran out");
     return (struct decision){.state = DELIVERY_DUE, .again = true, .wait_ms = wait_ms};
+}
+
+// The provider itself did not take it: that says nothing about the message.
+static struct decision not_taken(const struct delivery *delivery, const struct message *message,
+        int64_t now_us, uint32_t random)
+{
+    struct decision decision = {.state = DELIVERY_DUE, .again = true};
+    if (!goes_elsewhere(delivery, message, now_us))
+        decision = try_again(delivery, message, now_us, random);
+    decision.free = decision.passed_on = decision.again;
+    return decision;
 }
 
 static struct decision in_doubt(const struct delivery *delivery, const struct message *message,
@@ -92,13 +119,16 @@ struct decision decide(const struct delivery *delivery, const struct message *me
         return end(DELIVERY_ACCEPTED, NULL);
     case ATTEMPT_REFUSED:
         if (delivery->result.level == LEVEL_PROVIDER)
-            return try_again(delivery, message, now_us, random); // says nothing about the message
+            return not_taken(delivery, message, now_us, random);
         return end(DELIVERY_REFUSED, "the provider refused it");
     case ATTEMPT_RETRY:
+        if (delivery->result.level == LEVEL_PROVIDER)
+            return not_taken(delivery, message, now_us, random);
         return try_again(delivery, message, now_us, random);
     case ATTEMPT_GIVEN_BACK:
         return (struct decision){.state = DELIVERY_DUE,
                 .again = true,
+                .free = true,
                 .wait_ms = delivery->result.retry_after_ms};
     case ATTEMPT_UNKNOWN:
         break;

@@ -16,6 +16,8 @@ struct decision {
     bool again; // due again after wait_ms
     int64_t wait_ms;
     bool unknown_spent; // this try stays unknown and another follows: the next may be a duplicate
+    bool free;          // it says nothing about the message: the ladder's rung stays
+    bool passed_on;     // the provider refused it for a reason of its own: another may take it
     const char *reason; // static text for the delivery; NULL = none
 };
 

@@ -1,27 +1,30 @@
 -- Records how steps ended, each only if its delivery still is in that step: everything else hangs on the rows that were
 -- really changed, so a record that is run again does nothing. $7 next state, $8 due again in so many milliseconds (NULL =
--- not), $9 an unknown try that another will follow, $10 reason, $11.. the attempt, $19 its claim, $20 the worker.
+-- not), $9 an unknown try that another will follow, $10 reason, $11.. the attempt, $19 it says nothing about the message,
+-- $20 another provider may take it, $21 its claim, $22 the worker.
 -- returns: ordinality (from 1) of each result that was recorded
 WITH u AS MATERIALIZED (
     SELECT * FROM unnest($1::int4[], $2::uuid[], $3::int4[], $4::text[], $5::int4[], $6::int4[], $7::int4[], $8::int8[],
                          $9::bool[], $10::text[], $11::int4[], $12::int4[], $13::int4[], $14::int4[], $15::bool[],
-                         $16::text[], $17::text[], $18::text[], $19::uuid[])
-         WITH ORDINALITY x(b, n, c, tg, rd, t, st, ms, un, rs, oc, lv, cd, wm, pd, en, dt, pi, cl, i)
+                         $16::text[], $17::text[], $18::text[], $19::bool[], $20::bool[], $21::uuid[])
+         WITH ORDINALITY x(b, n, c, tg, rd, t, st, ms, un, rs, oc, lv, cd, wm, pd, en, dt, pi, fr, po, cl, i)
 ), moved AS (
     UPDATE deliveries d
     SET state = u.st, reason = u.rs, updated_at = now(),
         unknown_tries = d.unknown_tries + u.un::int4,
         provider_id = coalesce(u.pi, d.provider_id),
+        free_tries = d.free_tries + u.fr::int4,
+        passed_on = u.po,
         -- Given back (5): the claim counted a possible duplicate for a try that never was.
         possible_duplicates = d.possible_duplicates - (u.oc = 5 AND d.unknown_tries > 0)::int4
     FROM u
     WHERE d.bucket = ANY(ARRAY[u.b]) AND d.notification_id = u.n AND d.channel = u.c AND d.target = u.tg AND d.redrive = u.rd
       AND d.tries = u.t AND d.state = 1
-    RETURNING u.*, d.lane -- all of u: to join it again would compare every row with every other
+    RETURNING u.*, d.lane, d.provider -- all of u: to join it again would compare every row with every other
 ), attempted AS (
     INSERT INTO attempts (bucket, channel, notification_id, redrive, step, outcome, level, code, wire_ms,
-                          possible_duplicate, claim_id, worker, target, enhanced, detail, provider_id, at)
-    SELECT b, c, n, rd, t, oc, lv, cd, wm, pd, cl, $20::uuid, tg, en, dt, pi, now() FROM moved
+                          possible_duplicate, claim_id, worker, target, enhanced, detail, provider_id, provider, at)
+    SELECT b, c, n, rd, t, oc, lv, cd, wm, pd, cl, $22::uuid, tg, en, dt, pi, provider, now() FROM moved
 ), again AS (
     INSERT INTO due (bucket, lane, due_at, notification_id, channel, redrive, tries, target)
     SELECT b, lane, now() + ms * interval '1 millisecond', n, c, rd, t, tg FROM moved WHERE ms IS NOT NULL

@@ -111,6 +111,16 @@ static void e_provider_id(struct pg *pg, const struct record_row *row)
     e_said(pg, row->delivery->result.provider_id);
 }
 
+static void e_free(struct pg *pg, const struct record_row *row)
+{
+    pg_e_bool(pg, row->decision->free);
+}
+
+static void e_passed_on(struct pg *pg, const struct record_row *row)
+{
+    pg_e_bool(pg, row->decision->passed_on);
+}
+
 static void e_claim(struct pg *pg, const struct record_row *row)
 {
     pg_e_uuid(pg, row->delivery->claim);
@@ -139,6 +149,8 @@ static const struct column {
         {pg_p_texts, e_enhanced},
         {pg_p_texts, e_detail},
         {pg_p_texts, e_provider_id},
+        {pg_p_bools, e_free},
+        {pg_p_bools, e_passed_on},
         {pg_p_uuids, e_claim},
 };
 

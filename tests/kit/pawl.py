@@ -55,7 +55,7 @@ def write(path, text, mode=0o644):
 
 def smtp_provider(sink):
     """The policy's provider row for a sink."""
-    row = {"driver": "smtp", "url": json.dumps(sink.url)}
+    row = {"driver": "smtp", "url": json.dumps(sink.url), "concurrency": 1000}
     tls = getattr(sink, "tls", None)
     if tls is None:
         row["tls"] = "none"
@@ -100,7 +100,7 @@ class Pawl:
             with open(os.path.join(POLICIES, policy + ".yaml"), encoding="utf-8") as f:
                 text = f.read()
         text = edit(text) if edit else text
-        text = text.replace("@SMTP_PROVIDER@", smtp_provider(self.sink) if self.sink else '{ driver: smtp, url: "smtp://127.0.0.1:9", tls: none }')
+        text = text.replace("@SMTP_PROVIDER@", smtp_provider(self.sink) if self.sink else '{ driver: smtp, url: "smtp://127.0.0.1:9", tls: none, concurrency: 1000 }')
         write(os.path.join(self.dir, "policy.yaml"), text)
         for name in set(re.findall(r"credential:([A-Za-z0-9._-]+)", text)):
             auth = getattr(self.sink, "auth", None)

@@ -24,7 +24,7 @@ ALLOWED = {
     "pawl_dispatcher": {
         "migrations": "s", "policy_versions": "s", "policy_texts": "s", "names": "s", "notifications": "s",
         "deliveries": "su", "due": "sid", "claims": "siud", "cap_slots": "siud", "unknown_outcomes": "sid",
-        "contents": "si", "attempts": "si", "provider_tokens": "siud", "pauses": "sd", "suppressions": "si"},
+        "contents": "si", "attempts": "si", "provider_tokens": "siud", "rates": "siu", "pauses": "sd", "suppressions": "si"},
     "pawl_maint": {
         "key_gen": "siu", "emptied": "siu", "blanked_until": "su", "blank_later": "sid", "policy_versions": "s", "waiting": "s",
         "due": "s", "claims": "s", "deliveries": "s", "notifications": "s", **{slot: "st" for slot in EMPTIED}},

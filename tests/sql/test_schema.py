@@ -351,7 +351,7 @@ RIGHTS = {  # role: table: first letters of the verbs (s i u d t); partitions ar
     "pawl_dispatcher": {
         "migrations": "s", "policy_versions": "s", "policy_texts": "s", "names": "s", "notifications": "s", "deliveries": "su",
         "due": "sid", "claims": "siud", "cap_slots": "siud", "unknown_outcomes": "sid", "contents": "si", "attempts": "si",
-        "provider_tokens": "siud", "pauses": "sd", "suppressions": "si"},
+        "provider_tokens": "siud", "rates": "siu", "pauses": "sd", "suppressions": "si"},
 }
 
 

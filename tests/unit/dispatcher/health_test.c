@@ -3,10 +3,12 @@
 
 #include <stdio.h>
 
+static char provider[] = "smtp";
+
 static void note(struct health *health, struct attempt_result result, int64_t began, int64_t now)
 {
     const struct delivery delivery = {
-            .channel = CHANNEL_EMAIL, .result = result, .started_ms = began};
+            .channel = CHANNEL_EMAIL, .provider = provider, .result = result, .started_ms = began};
     health_note(health, &delivery, now);
 }
 
@@ -22,11 +24,11 @@ static void a_provider_fails_from_its_first_failure_to_its_next_answer(void **st
 {
     (void)state;
     struct health *health = health_new();
-    assert_false(health_failing(health, CHANNEL_EMAIL));
+    assert_false(health_failing(health, CHANNEL_EMAIL, "smtp"));
     note(health, failed("can't connect"), 100, 200);
-    assert_true(health_failing(health, CHANNEL_EMAIL));
+    assert_true(health_failing(health, CHANNEL_EMAIL, "smtp"));
     note(health, accepted, 300, 400);
-    assert_false(health_failing(health, CHANNEL_EMAIL));
+    assert_false(health_failing(health, CHANNEL_EMAIL, "smtp"));
     health_free(health);
 }
 
@@ -36,10 +38,10 @@ static void what_was_in_flight_before_changes_nothing(void **state)
     struct health *health = health_new();
     note(health, failed("can't connect"), 100, 200);
     note(health, accepted, 150, 300);
-    assert_true(health_failing(health, CHANNEL_EMAIL));
+    assert_true(health_failing(health, CHANNEL_EMAIL, "smtp"));
     note(health, accepted, 350, 400);
     note(health, failed("connection lost"), 350, 450);
-    assert_false(health_failing(health, CHANNEL_EMAIL));
+    assert_false(health_failing(health, CHANNEL_EMAIL, "smtp"));
     health_free(health);
 }
 
@@ -66,7 +68,7 @@ static void only_what_speaks_of_the_provider_counts(void **state)
         if (cases[i].before)
             note(health, failed("x"), 100, 200);
         note(health, cases[i].result, 300, 400);
-        if (health_failing(health, CHANNEL_EMAIL) != cases[i].want)
+        if (health_failing(health, CHANNEL_EMAIL, "smtp") != cases[i].want)
             fail_msg("%s", cases[i].name);
         health_free(health);
     }
@@ -82,8 +84,28 @@ static void the_check_has_the_reason_without_addresses(void **state)
     assert_string_equal(text_cstr(&out), "");
     note(health, failed("452 4.3.1 <ann@example.net> no \"room\""), 100, 200);
     health_checks(health, &out);
-    assert_string_equal(text_cstr(&out), ",{\"name\":\"provider_email\",\"ok\":false,\"detail\":"
-                                         "\"452 4.3.1 *** no \\\"room\\\"\"}");
+    assert_string_equal(text_cstr(&out),
+            ",{\"name\":\"provider_email_smtp\",\"ok\":false,\"detail\":"
+            "\"452 4.3.1 *** no \\\"room\\\"\"}");
+    text_reset(&out);
+    health_breaker(health, CHANNEL_EMAIL, "smtp", 5000);
+    health_breaker(health, CHANNEL_EMAIL, "resend", 0);
+    health_checks(health, &out);
+    assert_string_equal(text_cstr(&out),
+            ",{\"name\":\"provider_email_smtp\",\"ok\":false,\"detail\":"
+            "\"gets none for now: 452 4.3.1 *** no \\\"room\\\"\"},"
+            "{\"name\":\"provider_email_resend\",\"ok\":true,\"detail\":\"takes messages\"}");
+    health_free(health);
+}
+
+static void each_provider_is_told_of_by_itself(void **state)
+{
+    (void)state;
+    struct health *health = health_new();
+    note(health, failed("can't connect"), 100, 200);
+    assert_true(health_failing(health, CHANNEL_EMAIL, "smtp"));
+    assert_false(health_failing(health, CHANNEL_EMAIL, "resend"));
+    assert_false(health_failing(health, CHANNEL_SMS, "smtp"));
     health_free(health);
 }
 
@@ -93,6 +115,7 @@ int main(void)
             cmocka_unit_test(a_provider_fails_from_its_first_failure_to_its_next_answer),
             cmocka_unit_test(what_was_in_flight_before_changes_nothing),
             cmocka_unit_test(only_what_speaks_of_the_provider_counts),
+            cmocka_unit_test(each_provider_is_told_of_by_itself),
             cmocka_unit_test(the_check_has_the_reason_without_addresses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

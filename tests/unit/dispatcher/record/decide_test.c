@@ -117,6 +117,86 @@ static void jitter_spreads_around_the_rung(void **state)
     assert_in_range(middle, 9990, 10010);
 }
 
+static void what_came_back_together_is_told_to_come_at_different_times(void **state)
+{
+    (void)state;
+    struct message message = spec;
+    message.jitter_percent = 20;
+    struct delivery delivery = delivery_of(&rows[5]);
+    delivery.result.retry_after_ms = 30000;
+    assert_int_equal(decide_wait_ms(&delivery, &message, 0), 30000); // never before
+    assert_int_equal(decide_wait_ms(&delivery, &message, UINT32_MAX), 36000);
+}
+
+// A provider's own errors: what they spend, and where the delivery goes.
+static const struct own {
+    const char *name;
+    enum attempt_outcome outcome;
+    enum failure_level level;
+    int tries, free_tries;
+    bool other;
+    int64_t retry_left_s, expires_left_s;
+    int64_t wait_ms; // -1 = not again
+    bool free, passed_on;
+} owns[] = {
+        {"a provider's error spends no rung", ATTEMPT_RETRY, LEVEL_PROVIDER, 1, 0, false, 600, 0,
+                10000, true, true},
+        {"so that a message's error after it waits the first", ATTEMPT_RETRY, LEVEL_MESSAGE, 3, 2,
+                false, 600, 0, 10000, false, false},
+        {"and one before it keeps its own", ATTEMPT_RETRY, LEVEL_MESSAGE, 3, 1, false, 600, 0,
+                60000, false, false},
+        {"its own errors climb", ATTEMPT_REFUSED, LEVEL_PROVIDER, 2, 1, false, 600, 0, 60000, true,
+                true},
+        {"another provider takes it at once", ATTEMPT_REFUSED, LEVEL_PROVIDER, 2, 1, true, 600, 0,
+                0, true, true},
+        {"also where no retry has time left", ATTEMPT_RETRY, LEVEL_PROVIDER, 1, 0, true, 1, 0, 0,
+                true, true},
+        {"but not past the end of its time", ATTEMPT_RETRY, LEVEL_PROVIDER, 1, 0, true, -5, 0, -1,
+                false, false},
+        {"nor when it expired", ATTEMPT_RETRY, LEVEL_PROVIDER, 1, 0, true, 600, -5, -1, false,
+                false},
+        {"a message's error goes nowhere else", ATTEMPT_RETRY, LEVEL_MESSAGE, 1, 0, true, 600, 0,
+                10000, false, false},
+        {"nor an address's refusal", ATTEMPT_REFUSED, LEVEL_ADDRESS, 1, 0, true, 600, 0, -1, false,
+                false},
+        {"nor an unknown outcome", ATTEMPT_UNKNOWN, LEVEL_PROVIDER, 1, 0, true, 600, 0, 10000,
+                false, false},
+        {"what was given back spent nothing", ATTEMPT_GIVEN_BACK, LEVEL_PROVIDER, 1, 0, true, 600,
+                0, 0, true, false},
+};
+
+static void a_providers_own_errors_spend_no_try(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(owns); i++) {
+        const struct own *own = &owns[i];
+        const struct row row = {.order = AT_LEAST_ONCE,
+                .outcome = own->outcome,
+                .level = own->level,
+                .tries = own->tries,
+                .retry_left_s = own->retry_left_s,
+                .expires_left_s = own->expires_left_s};
+        struct delivery delivery = delivery_of(&row);
+        delivery.free_tries = own->free_tries;
+        delivery.result.other = own->other;
+        struct decision got = decide(&delivery, &spec, NOW, UINT32_MAX / 2);
+        assert_row((got.again ? got.wait_ms : -1) == own->wait_ms, own->name);
+        assert_row(got.free == own->free && got.passed_on == own->passed_on, own->name);
+    }
+}
+
+static void a_message_without_retries_still_goes_to_another_provider(void **state)
+{
+    (void)state;
+    struct message message = spec;
+    message.retry_for_s = 0;
+    struct delivery delivery = delivery_of(&rows[4]);
+    delivery.retry_until_us = 0;
+    assert_false(decide(&delivery, &message, NOW, 0).again);
+    delivery.result.other = true;
+    assert_true(decide(&delivery, &message, NOW, 0).again);
+}
+
 static void retries_end_by_the_row_or_by_the_message(void **state)
 {
     (void)state;
@@ -152,6 +232,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
             cmocka_unit_test(every_outcome_leads_to_the_state_of_the_table),
             cmocka_unit_test(jitter_spreads_around_the_rung),
+            cmocka_unit_test(what_came_back_together_is_told_to_come_at_different_times),
+            cmocka_unit_test(a_providers_own_errors_spend_no_try),
+            cmocka_unit_test(a_message_without_retries_still_goes_to_another_provider),
             cmocka_unit_test(retries_end_by_the_row_or_by_the_message),
             cmocka_unit_test(a_message_without_retries_gets_none),
             cmocka_unit_test(a_message_that_is_not_known_any_more_waits_the_default),
