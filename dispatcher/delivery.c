@@ -163,6 +163,7 @@ void delivery_free(struct delivery *delivery)
     free(delivery->address);
     free(delivery->provider);
     free(delivery->once);
+    free(delivery->zone);
     content_fini(&delivery->content);
     free(delivery);
 }

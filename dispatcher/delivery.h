@@ -93,6 +93,7 @@ struct delivery {
     enum priority priority;
     char *address; // frozen when the notification was made
     char *once;
+    char *zone;                             // the recipient's time zone as it was given, or NULL
     int64_t due_us, created_us, expires_us; // database clock; expires 0 = never
     int64_t retry_until_us;                 // from created, by the message's retry.for
     int earlier_unknown; // tries of it that ended unknown: the next is a possible duplicate

@@ -50,6 +50,7 @@ static enum work next(void *self, struct pg *pg, struct err *err)
         series_set(metric(METRIC_DUE_AGE, channel, NULL), double_or_0(pg, row, 2));
         series_set(metric(METRIC_UNKNOWN, channel, NULL), (double)pg_big(pg, 0, row, 3));
         series_set(metric(METRIC_UNKNOWN_AGE, channel, NULL), double_or_0(pg, row, 4));
+        series_set(metric(METRIC_HELD, channel, NULL), (double)pg_big(pg, 0, row, 5));
     }
     gauges->read_ms = clock_mono_ms();
     gauges_show_age(gauges, gauges->read_ms);

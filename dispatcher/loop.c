@@ -159,11 +159,13 @@ struct loop *loop_new(const struct loop_options *options, struct err *err)
     turns_init(&loop->turns, options->transfers, options->poll_ms, loop->wire.by_channel);
     loop->recorder = recorder_new(
             &(struct recorder_options){.leases = &loop->leases, .message = message, .user = loop});
+    loop->zones = zones_new();
     loop->claimer = claimer_new(&(struct claimer_options){.leases = &loop->leases,
             .rules = rules,
             .current = current,
             .message = message,
             .sender = sender,
+            .zones = loop->zones,
             .render = render,
             .route = route,
             .unroute = unroute,
@@ -171,6 +173,7 @@ struct loop *loop_new(const struct loop_options *options, struct err *err)
             .doubtful = doubtful,
             .user = loop});
     loop->takeover = takeover_new(&loop->leases);
+    loop->resumer = resumer_new();
     loop->renewal = renewal_new(&loop->leases);
     loop->gauges = gauges_new();
     loop->health = health_new();
@@ -195,8 +198,10 @@ void loop_free(struct loop *loop)
     if (loop->epoll_fd >= 0)
         close(loop->epoll_fd);
     claimer_free(loop->claimer);
+    zones_free(loop->zones);
     recorder_free(loop->recorder);
     takeover_free(loop->takeover);
+    resumer_free(loop->resumer);
     renewal_free(loop->renewal);
     gauges_free(loop->gauges);
     route_free(loop->route);

@@ -1,7 +1,7 @@
 // loop.h: the dispatcher's one thread: transfers and the database in one poll.
 //
 // The database side does one piece of work at each of its two desks: records at one; at the other
-// leases before takeovers, then claims for what is free, the figures last.
+// leases before takeovers and what pauses held, then claims for what is free, the figures last.
 #pragma once
 #include "common/config/policy.h"
 #include "common/pg/pg.h"

@@ -6,6 +6,8 @@
 
 enum {
     TAKEOVER_EVERY_MS = 1000,
+    RESUME_EVERY_MS = 1000,
+    RESUME_MORE_MS = 50, // claims come in between
     GAUGES_EVERY_MS = 10000,
     REFRESH_AGAIN_MS = 1000,
     EX_CONFIG_CODE = 78,
@@ -157,8 +159,13 @@ static bool choose(struct loop *loop, int64_t now, struct work_kind *ret_work)
     } else if (!loop->stopping && now >= loop->takeover_ms) {
         loop->takeover_ms = now + TAKEOVER_EVERY_MS;
         *ret_work = takeover_work(loop->takeover);
+    } else if (!loop->stopping && now >= loop->resume_ms) {
+        loop->resume_ms = now + RESUME_EVERY_MS;
+        *ret_work = resumer_work(loop->resumer);
     } else if (!loop->stopping && now >= tokens_next_ms(loop->bearers.tokens)) {
         *ret_work = tokens_work(loop->bearers.tokens);
+    } else if (zones_wanted(loop->zones)) {
+        *ret_work = zones_work(loop->zones);
     } else if (ask_next(loop, now, ret_work)) {
         ;
     } else if (now >= loop->gauges_ms) {
@@ -190,6 +197,8 @@ static void claim_desk_done(struct loop *loop)
         after_claim(loop);
     if (self == loop->takeover && takeover_found(loop->takeover))
         loop->takeover_ms = 0;
+    if (self == loop->resumer && resumer_full(loop->resumer))
+        loop->resume_ms = clock_mono_ms() + RESUME_MORE_MS;
 }
 
 static void claim_desk_turn(struct loop *loop)
@@ -250,7 +259,8 @@ static int64_t claim_desk_next_ms(const struct loop *loop, int64_t now)
         return desk_next_ms(desk, now);
     int64_t at = earlier(loop->gauges_ms, leases_renew_at(&loop->leases));
     if (!loop->stopping)
-        at = earlier(at, earlier(loop->takeover_ms, tokens_next_ms(loop->bearers.tokens)));
+        at = earlier(at, earlier(earlier(loop->takeover_ms, loop->resume_ms),
+                                 tokens_next_ms(loop->bearers.tokens)));
     if (!loop->stopping && wants_refresh(loop))
         at = earlier(at, loop->refresh_ms);
     if (may_claim(loop))

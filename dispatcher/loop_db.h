@@ -6,6 +6,7 @@
 #pragma once
 #include "dispatcher/bearer.h"
 #include "dispatcher/claim/claim.h"
+#include "dispatcher/claim/resume.h"
 #include "dispatcher/claim/takeover.h"
 #include "dispatcher/desk.h"
 #include "dispatcher/gauges.h"
@@ -31,6 +32,8 @@ struct loop {
     struct recorder *recorder;
     struct claimer *claimer;
     struct takeover *takeover;
+    struct resumer *resumer;
+    struct zones *zones;
     struct renewal *renewal;
     struct gauges *gauges;
     struct bearer_maker bearers;
@@ -40,7 +43,7 @@ struct loop {
     struct turns turns; // whose claim is next
 
     bool was_connected; // once: from then on nothing ends the process but a signal
-    int64_t takeover_ms, gauges_ms, refresh_ms;
+    int64_t takeover_ms, resume_ms, gauges_ms, refresh_ms;
 
     bool stopping, aborted;
     int64_t grace_ends_ms;

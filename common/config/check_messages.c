@@ -227,6 +227,23 @@ static void check_times(const struct making *making, const struct message *messa
                 "retry.for is longer than expires: the message expires first");
 }
 
+static void check_quiet(const struct making *making, const struct message *message)
+{
+    if (!message->quiet_from || !message->quiet_to)
+        return;
+    if (strcmp(message->quiet_from, message->quiet_to) == 0)
+        SAY(DIAG_ERROR, &message->quiet_from, &message->quiet_to, "quiet",
+                "quiet: from and to are the same time: that is no hour, or all of them");
+}
+
+static void check_steps_times(const struct making *making, const struct message *message)
+{
+    for (size_t i = 0; i < message->n_steps; i++)
+        if (message->expires_s && message->steps[i].after_s >= message->expires_s)
+            SAY(DIAG_ERROR, &message->steps[i].after_s, &message->expires_s, "after",
+                    "after: the message has expired by then");
+}
+
 static void check_message(const struct making *making, struct message *message, int index)
 {
     struct err err = {0};
@@ -237,6 +254,8 @@ static void check_message(const struct making *making, struct message *message, 
     for (size_t i = 0; i < message->n_steps; i++)
         check_step(making, message, i);
     check_times(making, message);
+    check_steps_times(making, message);
+    check_quiet(making, message);
 }
 
 static bool is_notified(const struct policy *policy, int message)
@@ -276,6 +295,7 @@ void policy_check_messages(const struct making *making)
         struct message *message = &policy->messages[i];
         if (!message->name)
             continue;
+        message->timezone = policy->timezone;
         check_message(making, message, (int)i);
         if (!schema_where(making->load, &message->when) && !is_notified(policy, (int)i))
             SAY(DIAG_WARNING, &message->name, NULL, "never-sent",

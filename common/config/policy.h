@@ -265,8 +265,9 @@ struct message {
     enum priority priority;
     struct cap *caps; // not active yet
     size_t n_caps;
-    char *quiet_from, *quiet_to; // "21:00" or NULL (not active yet)
-    int64_t quiet_drop_after_s;
+    char *quiet_from, *quiet_to; // "21:00" or NULL
+    int64_t quiet_drop_after_s;  // 0 = however long
+    const char *timezone;        // its policy's, borrowed
     bool exempt;
 };
 

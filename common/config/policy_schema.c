@@ -44,7 +44,7 @@ static const struct schema_key keep_keys[] = {
 static const struct schema keep_schema = {.name = "keep", TABLE(keep_keys)};
 
 static const struct schema_key defaults_keys[] = {
-        {.name = "timezone", .type = S_ZONE, .offset = AT(policy, timezone), .fallback = "UTC", .later = "only quiet hours ask for it", .about = "where the recipient's is not known"},
+        {.name = "timezone", .type = S_ZONE, .offset = AT(policy, timezone), .fallback = "UTC", .about = "where the recipient's is not known"},
         {.name = "locale", .type = S_LOCALE, .offset = AT(policy, locale), .fallback = "en", .about = "the texts every message must have"},
         {.name = "keep", .type = S_MAP, .of = &keep_schema, .about = "retention"},
 };
@@ -233,7 +233,7 @@ static const struct schema_key message_keys[] = {
         {.name = "expires", .type = S_SECONDS, .offset = AT(message, expires_s), .min = 1, .max = 60 * DAYS, .about = "not sent later than this; absent: never"},
         {.name = "priority", .type = S_ENUM, .words = priority_words, .offset = AT(message, priority), .fallback = "normal", .about = "high normal low"},
         {.name = "cap", .type = S_MAP, .of = &cap_schema, LIST_IN(message, caps), .later = "nothing is withheld or deferred by it", .about = "no more than this of this message"},
-        {.name = "quiet", .type = S_MAP, .of = &quiet_schema, .later = "messages are sent in these hours too", .about = "hours in which it waits"},
+        {.name = "quiet", .type = S_MAP, .of = &quiet_schema, .about = "hours in which it waits"},
 };
 static const struct schema message_schema = {.name = "message", .size = sizeof(struct message), TABLE(message_keys), .name_type = S_IDENT, .name_offset = AT(message, name)};
 

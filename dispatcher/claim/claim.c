@@ -165,6 +165,7 @@ static void know(const struct claimer *c, struct member *member)
     const struct policy *sender = o->sender(o->user);
     member_know_pause(member, &c->pauses, sender ? &sender->channels[d->channel] : NULL);
     member->facts.message = o->message(o->user, d->policy, d->type);
+    member_know_zone(member, o->zones);
 }
 
 static void take_row(struct claimer *c, const struct pg *pg, int row)
@@ -302,12 +303,6 @@ static enum work ask_or_mark(struct claimer *c, struct pg *pg, struct err *err)
     return pg_launch(pg, err) ? WORK_FLYING : WORK_FAILED;
 }
 
-static enum work answered(struct claimer *c, struct pg *pg, struct err *err)
-{
-    questions_read(pg, c->members, c->n);
-    return ask_or_mark(c, pg, err);
-}
-
 static enum work taken(struct claimer *c, struct pg *pg, struct err *err)
 {
     c->seen_version = pg_int(pg, CALL_VERSION, 0, 0);
@@ -372,7 +367,8 @@ static enum work next(void *self, struct pg *pg, struct err *err)
     case PHASE_TAKING:
         return taken(c, pg, err);
     case PHASE_ASKING:
-        return answered(c, pg, err);
+        questions_read(pg, c->members, c->n);
+        return ask_or_mark(c, pg, err);
     case PHASE_MARKING:
         confirm_part(c, pg);
         return send_part(c, pg, err);
@@ -392,6 +388,7 @@ static void fail(void *self, struct pg *pg)
     struct claimer *c = self;
     int n = 0;
     lanes_init(&c->lanes[c->channel], c->channel);
+    zones_forget(c->options.zones);
     struct delivery *list = c->phase == PHASE_COMMITTING ? hand_over(c, false, &n) : NULL;
     forget(c);
     if (!list)

@@ -8,6 +8,7 @@
 // never sent.
 #pragma once
 #include "dispatcher/claim/pauses.h"
+#include "dispatcher/claim/zones.h"
 #include "dispatcher/lease.h"
 #include "dispatcher/work.h"
 
@@ -37,6 +38,7 @@ struct claimer_options {
     // memory. It must live until the claim ended.
     const struct message *(*message)(void *user, int policy, int type);
     const struct policy *(*sender)(void *user); // providers of the moment; NULL = none yet
+    struct zones *zones;
     // Fills delivery->content from its address, once, type, policy and data. False + err: the
     // delivery ends as dead with that reason.
     bool (*render)(void *user, struct delivery *delivery, int64_t now_us, struct err *err);

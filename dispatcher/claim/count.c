@@ -41,7 +41,8 @@ static void count_gates(const struct member *members, size_t n)
     int tally[GATE_COUNT][CHANNEL_COUNT][RESULTS] = {0};
     for (size_t i = 0; i < n; i++) {
         enum channel_kind channel = members[i].delivery ? members[i].delivery->channel : 0;
-        if (channel >= CHANNEL_COUNT)
+        bool put_back = members[i].fate == FATE_LATER && members[i].at == GATE_COUNT; // by no gate
+        if (channel >= CHANNEL_COUNT || put_back)
             continue;
         for (int gate = 0; gate < (int)members[i].at; gate++)
             tally[gate][channel][RESULT_OPEN]++;

@@ -117,6 +117,26 @@ static struct verdict step(const struct delivery *delivery, const struct gate_fa
             "waits for the last word of the channel before it");
 }
 
+static bool wants_quiet(const struct delivery *delivery, const struct gate_facts *facts)
+{
+    (void)delivery;
+    return facts->message && facts->message->quiet_from;
+}
+
+static struct verdict quiet(const struct delivery *delivery, const struct gate_facts *facts)
+{
+    if (!wants_quiet(delivery, facts) || facts->quiet_until_us <= facts->now_us)
+        return open_verdict;
+    char reason[120];
+    int64_t until_us = facts->quiet_until_us, drop_s = facts->message->quiet_drop_after_s;
+    snprintf(reason, sizeof reason, "quiet hours until %s %s", facts->quiet_wall, facts->zone);
+    if (drop_s > 0 && until_us - facts->now_us > drop_s * 1000000)
+        return verdict_end(delivery, DELIVERY_WITHHELD, reason);
+    if (delivery->expires_us && delivery->expires_us < until_us)
+        until_us = delivery->expires_us; // so that its end is seen in time
+    return verdict_later(until_us, reason);
+}
+
 static const struct gate {
     const char *name;
     struct verdict (*judge)(const struct delivery *delivery, const struct gate_facts *facts);
@@ -129,6 +149,7 @@ static const struct gate {
         [GATE_SUPPRESSED] = {"suppressed", suppressed, NULL},
         [GATE_ADDRESS] = {"no_address", address, NULL},
         [GATE_STEP] = {"step", step, wants_step},
+        [GATE_QUIET] = {"quiet", quiet, wants_quiet},
 };
 
 const char *gate_name(enum gate_kind gate)

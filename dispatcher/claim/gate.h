@@ -14,6 +14,7 @@ enum gate_kind {
     GATE_SUPPRESSED,
     GATE_ADDRESS,
     GATE_STEP, // `unless` of its step
+    GATE_QUIET,
     GATE_COUNT,
 };
 const char *gate_name(enum gate_kind gate); // as the metric has it
@@ -66,6 +67,9 @@ struct gate_facts {
     int64_t pause_until_us; // 0 = until it is resumed
     const char *pause_reason;
     struct other_channel other; // GATE_STEP
+    const char *zone;           // the recipient's, one that the server knows
+    int64_t quiet_until_us;     // GATE_QUIET, 0 = it is no quiet hour
+    char quiet_wall[8];         // that moment's time of day there
     unsigned known;             // a bit for each gate (1u << kind) whose further facts are here
 };
 

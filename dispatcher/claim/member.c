@@ -1,5 +1,8 @@
 #include "dispatcher/claim/member.h"
 
+#include "common/clock.h"
+#include "common/metrics.h"
+
 #include <stdio.h>
 
 // Columns of take.sql.
@@ -31,6 +34,7 @@ enum column {
     COL_CONTENT,
     COL_NOW,
     COL_SUPPRESSED,
+    COL_ZONE,
 };
 
 void member_drop_data(struct member *member)
@@ -85,6 +89,23 @@ void member_know_pause(
     member->facts.pause_reason = pause->reason;
 }
 
+void member_know_zone(struct member *member, struct zones *zones)
+{
+    struct gate_facts *facts = &member->facts;
+    bool unknown = false;
+    if (!facts->message || !facts->message->quiet_from)
+        return;
+    if (!zones_ready(zones, clock_mono_ms())) {
+        member->fate = FATE_LATER;
+        member->at = GATE_COUNT; // it is no gate that says so
+        member->later_ms = MEMBER_ZONES_WAIT_MS;
+        return;
+    }
+    facts->zone = zones_choose(zones, member->delivery->zone, facts->message->timezone, &unknown);
+    if (unknown)
+        series_inc(metric(METRIC_ZONES_UNKNOWN, NULL));
+}
+
 void member_judge(struct member *member)
 {
     struct verdict verdict =
@@ -135,6 +156,7 @@ static void read_facts(const struct pg *pg, int call, int row, struct delivery *
     d->type = pg_int(pg, call, row, COL_TYPE);
     d->policy = pg_int(pg, call, row, COL_POLICY);
     d->once = text_of(pg, call, row, COL_ONCE);
+    d->zone = text_of(pg, call, row, COL_ZONE);
     d->data = text_of(pg, call, row, COL_DATA);
 }
 

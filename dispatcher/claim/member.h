@@ -2,7 +2,10 @@
 #pragma once
 #include "dispatcher/claim/gate.h"
 #include "dispatcher/claim/pauses.h"
+#include "dispatcher/claim/zones.h"
 #include "dispatcher/work.h"
+
+enum { MEMBER_ZONES_WAIT_MS = 100 }; // the zones' names are being read
 
 enum fate {
     FATE_NONE,  // the delivery moved on: its due row is only deleted
@@ -38,6 +41,8 @@ void member_judge(struct member *member);
 // The fact of its gate; channel as the sending policy has it, NULL = it has none.
 void member_know_pause(
         struct member *member, const struct pauses *pauses, const struct channel *channel);
+// The zone, for quiet hours; while the names are not there it goes back for a moment.
+void member_know_zone(struct member *member, struct zones *zones);
 
 // Reads row of take.sql (result `call`). delivery->data is a copy, which the member owns.
 void member_read(const struct pg *pg, int call, int row, struct member *ret_member);

@@ -1,5 +1,7 @@
 #include "dispatcher/claim/pauses.h"
 
+#include "common/metrics.h"
+
 // Columns of pauses.sql.
 enum { COL_ID, COL_KIND, COL_NAME, COL_TYPE, COL_REASON, COL_UNTIL };
 
@@ -13,10 +15,25 @@ void pauses_fini(struct pauses *pauses)
     *pauses = (struct pauses){0};
 }
 
+static void show(const struct pauses *pauses, double value)
+{
+    static const char *const kinds[] = {[PAUSE_ALL] = "all",
+            [PAUSE_CHANNEL] = "channel",
+            [PAUSE_TYPE] = "type",
+            [PAUSE_PROVIDER] = "provider"};
+    for (size_t i = 0; i < pauses->n; i++) {
+        enum pause_kind kind = pauses->rows[i].kind;
+        bool known = kind >= PAUSE_ALL && kind <= PAUSE_PROVIDER;
+        series_set(metric(METRIC_PAUSED, known ? kinds[kind] : "other", pauses->rows[i].name, NULL),
+                value);
+    }
+}
+
 void pauses_read(struct pauses *pauses, const struct pg *pg, int call)
 {
-    pauses_fini(pauses);
     int n = pg_rows(pg, call);
+    show(pauses, 0);
+    pauses_fini(pauses);
     if (n == 0)
         return;
     pauses->rows = xcalloc((size_t)n, sizeof *pauses->rows);
@@ -28,6 +45,7 @@ void pauses_read(struct pauses *pauses, const struct pg *pg, int call)
                 .reason = slice_dup(pg_bytes(pg, call, row, COL_REASON)),
                 .until_us =
                         pg_null(pg, call, row, COL_UNTIL) ? 0 : pg_big(pg, call, row, COL_UNTIL)};
+    show(pauses, 1);
 }
 
 static bool holds(const struct pause *pause, const struct delivery *delivery)

@@ -10,6 +10,7 @@ static const struct question {
     void (*hear)(const struct pg *pg, int call, int row, struct member *member);
 } questions[] = {
         {GATE_STEP, false, ask_step, hear_step},
+        {GATE_QUIET, false, ask_quiet, hear_quiet},
 };
 
 static bool is_asking(const struct member *member, enum gate_kind gate)

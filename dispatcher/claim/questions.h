@@ -32,3 +32,5 @@ void asking_names(struct pg *pg, const struct asking *asking);
 // its facts as they were.
 void ask_step(struct pg *pg, const struct asking *asking);
 void hear_step(const struct pg *pg, int call, int row, struct member *member);
+void ask_quiet(struct pg *pg, const struct asking *asking);
+void hear_quiet(const struct pg *pg, int call, int row, struct member *member);
