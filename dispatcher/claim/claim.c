@@ -126,20 +126,10 @@ static enum work start(void *self, struct pg *pg, struct err *err)
 static void render(struct claimer *c, struct member *member)
 {
     struct err err = {0};
-    struct delivery *d = member->delivery;
-    AUTO_TEXT struct text json = {0};
-    text_init(&json, CLAIM_CONTENT_MAX);
-    if (!c->options.render(c->options.user, d, c->now_us, &err)) {
+    if (c->options.render(c->options.user, member->delivery, c->now_us, &err))
+        c->content_bytes += member_write_content(member, CLAIM_CONTENT_MAX);
+    else
         member_end(member, DELIVERY_DEAD, err.msg);
-        return;
-    }
-    if (!content_to_json(&d->content, &json)) {
-        member_end(member, DELIVERY_DEAD, "the rendered content can't be stored");
-        return;
-    }
-    member->rendered = true;
-    c->content_bytes += json.len;
-    member->content_json = text_steal(&json);
 }
 
 static void prepare(struct claimer *c, const struct pg *pg, int row, struct member *member)

@@ -191,6 +191,20 @@ bool member_read_content(const struct pg *pg, int call, int row, struct member *
             pg_bytes(pg, call, row, COL_CONTENT), &member->delivery->content, &err);
 }
 
+size_t member_write_content(struct member *member, size_t max)
+{
+    AUTO_TEXT struct text json = {0};
+    text_init(&json, max);
+    if (!content_to_json(&member->delivery->content, &json)) {
+        member_end(member, DELIVERY_DEAD, "the rendered content can't be stored");
+        return 0;
+    }
+    size_t len = json.len;
+    member->rendered = true;
+    member->content_json = text_steal(&json);
+    return len;
+}
+
 int64_t member_row_now_us(const struct pg *pg, int call, int row)
 {
     return pg_big(pg, call, row, COL_NOW);

@@ -49,6 +49,8 @@ void member_read(const struct pg *pg, int call, int row, struct member *ret_memb
 void member_drop_data(struct member *member); // once it is rendered
 // Its stored content, for a further try; false when there is none or it can't be read.
 bool member_read_content(const struct pg *pg, int call, int row, struct member *member);
+// Writes its new content down, of at most max bytes; it ends when that can't be. How many bytes.
+size_t member_write_content(struct member *member, size_t max);
 int64_t member_row_now_us(const struct pg *pg, int call, int row);
 int member_row_policy(const struct pg *pg, int call, int row); // 0 = the delivery moved on
 bool member_row_rendered(const struct pg *pg, int call, int row);
