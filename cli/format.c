@@ -1,5 +1,7 @@
 #include "cli/format.h"
 
+#include "common/config/policy.h"
+
 #include "common/utf8.h"
 
 #include <ctype.h>
@@ -108,4 +110,9 @@ char *format_masked(struct slice address)
     else
         snprintf(out, 16, "***");
     return out;
+}
+
+char *format_recipient(int channel, struct slice address)
+{
+    return channel == CHANNEL_PUSH ? slice_dup(address) : format_masked(address);
 }

@@ -44,7 +44,7 @@ static struct slice or_absent(const struct pg *pg, int row, int col)
 static void add_row(const struct pg *pg, int row, struct table *table)
 {
     char at[32], due[32], hex[KEY_HEX];
-    AUTO_FREE char *address = format_masked(pg_bytes(pg, 0, row, 7));
+    AUTO_FREE char *address = format_recipient(pg_int(pg, 0, row, 2), pg_bytes(pg, 0, row, 7));
     key_hex(pg_uuid(pg, 0, row, 1), hex);
     table_cell(table, slice_of(clock_rfc3339(pg_big(pg, 0, row, 0), at)));
     table_cell(table, slice_of(hex));

@@ -1,7 +1,7 @@
 -- Deliveries, newest first. $1 not older than so many seconds, $2 state (-1 = any), $3 message type (NULL = any), $4 at
 -- most so many. What waits has the last try's words as its reason, and its time if that is among the next 20000 due.
 -- returns: created us bigint, notification_id uuid, channel int, type text, state int, tries int, possible duplicates int,
---   address text, order_id text, reason text, due us bigint
+--   address text (of push the device's short id), order_id text, reason text, due us bigint
 WITH r AS MATERIALIZED (
     SELECT d.*, n.order_id, m.name
     FROM deliveries d
@@ -21,7 +21,8 @@ WITH r AS MATERIALIZED (
     GROUP BY 1, 2, 3, 4, 5, 6
 )
 SELECT (extract(epoch FROM r.created_at) * 1000000)::int8, r.notification_id, r.channel, coalesce(r.name, '?'), r.state,
-       r.tries, r.possible_duplicates, r.address, r.order_id, coalesce(r.reason, a.detail),
+       r.tries, r.possible_duplicates, CASE r.channel WHEN 3 THEN r.target ELSE r.address END, r.order_id,
+       coalesce(r.reason, a.detail),
        (extract(epoch FROM w.due_at) * 1000000)::int8
 FROM r
 LEFT JOIN w ON r.state = 0 AND w.bucket = r.bucket AND w.notification_id = r.notification_id AND w.channel = r.channel

@@ -7,6 +7,7 @@
 #include "common/clock.h"
 #include "common/json/scan.h"
 #include "dispatcher/delivery.h"
+#include "dispatcher/send/segments.h"
 
 #define OUTPUT_MAX (16 << 20)
 
@@ -57,12 +58,51 @@ static const struct {
     int col;
 } parts[] = {{"once", 11}, {"type", 12}, {"order", 13}, {"reason", 7}, {"provider_id", 8}};
 
+// How much is billed for a text message; 0 parts for what is none.
+static struct segments segments_of(int channel, const struct content *content)
+{
+    struct segments segments = {0};
+    struct err err;
+    bool ok = channel == CHANNEL_SMS && content->text &&
+              segments_count(slice_of(content->text), &segments, &err);
+    return ok ? segments : (struct segments){0};
+}
+
+static const char *coding_name(const struct segments *segments)
+{
+    return segments->coding == SEGMENTS_GSM7 ? "GSM-7" : "UCS-2";
+}
+
+static void content_text(int channel, struct slice stored, struct text *out)
+{
+    struct content content = {0};
+    struct err err;
+    if (content_from_json(stored, &content, &err)) {
+        struct segments segments = segments_of(channel, &content);
+        if (content.subject) {
+            text_fmt(out, "%-11s ", channel == CHANNEL_PUSH ? "title" : "subject");
+            text_add_shown(out, slice_of(content.subject));
+            text_char(out, '\n');
+        }
+        if (content.message_id)
+            text_fmt(out, "%-11s <%s>\n", "message-id", content.message_id);
+        if (segments.parts)
+            text_fmt(out, "%-11s %zu (%s, %zu units)\n", "parts", segments.parts,
+                    coding_name(&segments), segments.units);
+        text_char(out, '\n');
+        text_add_shown(out, slice_of(content.text ? content.text : content.html));
+        text_char(out, '\n');
+    }
+    content_fini(&content);
+}
+
 static void one_text(const struct pg *pg, int row, struct text *out)
 {
     char at[32];
-    AUTO_FREE char *address = format_masked(pg_bytes(pg, DELIVERIES, row, 6));
+    int channel = pg_int(pg, DELIVERIES, row, 0);
+    AUTO_FREE char *address = format_recipient(channel, pg_bytes(pg, DELIVERIES, row, 6));
     text_fmt(out, "%s to %s: %s, %d tries, %d possible duplicates, %s, made %s\n",
-            channel_name((enum channel_kind)pg_int(pg, DELIVERIES, row, 0)), address,
+            channel_name((enum channel_kind)channel), address,
             delivery_state_name((enum delivery_state)pg_int(pg, DELIVERIES, row, 2)),
             pg_int(pg, DELIVERIES, row, 3), pg_int(pg, DELIVERIES, row, 4),
             pg_int(pg, DELIVERIES, row, 5) == AT_MOST_ONCE ? "at-most-once" : "at-least-once",
@@ -75,32 +115,31 @@ static void one_text(const struct pg *pg, int row, struct text *out)
         struct slice value = pg_bytes(pg, DELIVERIES, row, parts[i].col);
         text_fmt(out, "%-11s %.*s\n", parts[i].name, (int)value.len, (const char *)value.ptr);
     }
-    struct content content = {0};
-    struct err err;
-    if (!pg_null(pg, DELIVERIES, row, 14) &&
-            content_from_json(pg_bytes(pg, DELIVERIES, row, 14), &content, &err)) {
-        text_fmt(out, "%-11s ", "subject");
-        text_add_shown(out, slice_of(content.subject));
-        text_fmt(out, "\n%-11s <%s>\n\n", "message-id", content.message_id);
-        text_add_shown(out, slice_of(content.text ? content.text : content.html));
-        text_char(out, '\n');
-    }
-    content_fini(&content);
+    if (!pg_null(pg, DELIVERIES, row, 14))
+        content_text(channel, pg_bytes(pg, DELIVERIES, row, 14), out);
 }
 
-// The address stays masked here too.
-static void content_json(struct slice stored, struct text *out)
+// The address stays masked here too; a device's is a secret.
+static void content_json(int channel, struct slice stored, struct text *out)
 {
     struct content content = {0};
     struct err err;
     if (!content_from_json(stored, &content, &err)) {
-        text_str(out, "null");
+        text_str(out, "null,\"segments\":null");
         return;
     }
-    AUTO_FREE char *masked = format_masked(slice_of(content.to));
+    AUTO_FREE char *masked =
+            channel == CHANNEL_PUSH ? xstrdup("***") : format_masked(slice_of(content.to));
     free(content.to);
     content.to = steal(&masked);
     if (!content_to_json(&content, out))
+        text_str(out, "null");
+    struct segments segments = segments_of(channel, &content);
+    text_str(out, ",\"segments\":");
+    if (segments.parts)
+        text_fmt(out, "{\"parts\":%zu,\"coding\":\"%s\",\"units\":%zu}", segments.parts,
+                coding_name(&segments), segments.units);
+    else
         text_str(out, "null");
     content_fini(&content);
 }
@@ -108,9 +147,10 @@ static void content_json(struct slice stored, struct text *out)
 static void one_json(const struct pg *pg, int row, struct text *out)
 {
     char at[32];
-    AUTO_FREE char *address = format_masked(pg_bytes(pg, DELIVERIES, row, 6));
+    int channel = pg_int(pg, DELIVERIES, row, 0);
+    AUTO_FREE char *address = format_recipient(channel, pg_bytes(pg, DELIVERIES, row, 6));
     text_fmt(out, "%s{\"channel\":\"%s\",\"redrive\":%d,\"state\":\"%s\",\"tries\":%d,",
-            row ? "," : "", channel_name((enum channel_kind)pg_int(pg, DELIVERIES, row, 0)),
+            row ? "," : "", channel_name((enum channel_kind)channel),
             pg_int(pg, DELIVERIES, row, 1),
             delivery_state_name((enum delivery_state)pg_int(pg, DELIVERIES, row, 2)),
             pg_int(pg, DELIVERIES, row, 3));
@@ -131,9 +171,9 @@ static void one_json(const struct pg *pg, int row, struct text *out)
         text_fmt(out, "\"%s\"", clock_rfc3339(pg_big(pg, DELIVERIES, row, DUE_COL), at));
     text_str(out, ",\"content\":");
     if (pg_null(pg, DELIVERIES, row, 14))
-        text_str(out, "null");
+        text_str(out, "null,\"segments\":null");
     else
-        content_json(pg_bytes(pg, DELIVERIES, row, 14), out);
+        content_json(channel, pg_bytes(pg, DELIVERIES, row, 14), out);
     text_char(out, '}');
 }
 

@@ -1,7 +1,7 @@
 -- The deliveries of a notification. $1 every bucket, $2 its id. What waits has the last try's words as its reason, and its
 -- time if that is among the next 20000 due.
--- returns: channel int, redrive int, state int, tries int, possible duplicates int, delivery order int, address text,
---   reason text, provider_id text, created us bigint, expires us bigint, once text, type text, order_id text, content text,
+-- returns: channel int, redrive int, state int, tries int, possible duplicates int, delivery order int, address text (of push the
+--   device's short id), reason text, provider_id text, created us bigint, expires us bigint, once text, type text, order_id text, content text,
 --   due us bigint
 WITH d AS MATERIALIZED (
     SELECT * FROM deliveries
@@ -15,7 +15,8 @@ WITH d AS MATERIALIZED (
           LIMIT 20000) x
     WHERE x.notification_id = $2::uuid
 )
-SELECT d.channel, d.redrive, d.state, d.tries, d.possible_duplicates, d.delivery_order, d.address,
+SELECT d.channel, d.redrive, d.state, d.tries, d.possible_duplicates, d.delivery_order,
+       CASE d.channel WHEN 3 THEN d.target ELSE d.address END,
        coalesce(d.reason, a.detail), d.provider_id, (extract(epoch FROM d.created_at) * 1000000)::int8,
        (extract(epoch FROM d.expires_at) * 1000000)::int8, n.once, coalesce(m.name, '?'), n.order_id, c.content,
        (SELECT (extract(epoch FROM min(w.due_at)) * 1000000)::int8 FROM w

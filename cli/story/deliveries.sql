@@ -18,7 +18,8 @@ WITH d AS MATERIALIZED (
     WHERE (x.notification_id IN (SELECT d.notification_id FROM d WHERE d.state = 0)) IS TRUE
     GROUP BY 1, 2, 3, 4, 5, 6
 )
-SELECT d.once, d.channel, d.state, d.tries, d.possible_duplicates, d.delivery_order, d.address,
+SELECT d.once, d.channel, d.state, d.tries, d.possible_duplicates, d.delivery_order,
+       CASE d.channel WHEN 3 THEN d.target ELSE d.address END,
        coalesce(d.reason, a.detail), (extract(epoch FROM d.created_at) * 1000000)::int8,
        (extract(epoch FROM d.updated_at) * 1000000)::int8, (extract(epoch FROM d.wire_at) * 1000000)::int8, d.redrive,
        (extract(epoch FROM w.due_at) * 1000000)::int8

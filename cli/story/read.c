@@ -269,7 +269,7 @@ static void delivery_line(const struct reading *reading, int row)
     enum delivery_state state = (enum delivery_state)pg_int(pg, 0, row, 2);
     AUTO_FREE char *once = cell_of(pg, row, 0);
     AUTO_FREE char *reason = cell_of(pg, row, 7);
-    AUTO_FREE char *address = format_masked(pg_bytes(pg, 0, row, 6));
+    AUTO_FREE char *address = format_recipient(channel, pg_bytes(pg, 0, row, 6));
     bool most_once = pg_int(pg, 0, row, 5) == AT_MOST_ONCE;
     count_delivery(&story->count, state, channel);
     story->count.possible_duplicates += pg_int(pg, 0, row, 4);

@@ -64,6 +64,7 @@ static bool build_body(const struct content *content, const char *key_hex, struc
                    compose_json(body, "title", slice_of(content->subject))) &&
            compose_json(body, "body", slice_of(content->text)) &&
            text_str(body, "},\"sound\":\"default\"}") &&
+           (!content->data || compose_json_raw(body, "data", content->data)) &&
            compose_json(body, "pawl", slice_of(key_hex)) && text_char(body, '}');
 }
 

@@ -20,6 +20,34 @@ static bool is_registration(const char *token)
                    len;
 }
 
+// Names of FCM's own, and ours.
+static bool is_reserved(struct slice name)
+{
+    return slice_eq(name, SLICE("from")) || slice_eq(name, SLICE("message_type")) ||
+           slice_eq(name, SLICE("pawl")) || slice_starts(name, SLICE("gcm")) ||
+           slice_starts(name, SLICE("google"));
+}
+
+// Values of `data` are strings there; what is none goes as its JSON.
+static bool add_data(const char *data, struct text *out)
+{
+    static const char *const whole[] = {""};
+    struct json_result found[1];
+    struct json_token name, value;
+    if (!data || !json_find(slice_of(data), whole, 1, found, NULL))
+        return true;
+    bool ok = true;
+    for (size_t at = 0; ok && json_next(found[0].token, &at, &name, &value);) {
+        AUTO_TEXT struct text key = {.max = FCM_PAYLOAD_MAX};
+        AUTO_TEXT struct text said = {.max = FCM_PAYLOAD_MAX};
+        bool plain = json_plain(value, &said, NULL) || text_add(&said, value.raw);
+        ok = plain && json_text(name, &key, NULL) &&
+             (is_reserved(text_slice(&key)) ||
+                     compose_json(out, text_cstr(&key), text_slice(&said)));
+    }
+    return ok;
+}
+
 // FCM counts what the device gets.
 static bool build_notification(const struct content *content, const char *key_hex, struct text *out)
 {
@@ -28,7 +56,8 @@ static bool build_notification(const struct content *content, const char *key_he
            (!content->subject || !*content->subject ||
                    compose_json(out, "title", slice_of(content->subject))) &&
            compose_json(out, "body", slice_of(content->text)) && text_str(out, "},\"data\":{") &&
-           compose_json(out, "pawl", slice_of(key_hex)) && text_char(out, '}');
+           add_data(content->data, out) && compose_json(out, "pawl", slice_of(key_hex)) &&
+           text_char(out, '}');
 }
 
 static int64_t ttl_of(const struct content *content)

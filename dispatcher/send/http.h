@@ -50,6 +50,7 @@ struct http_reply {
     struct slice head; // header lines of the final response, as they came
     struct slice body; // at most HTTP_REPLY_MAX bytes of it
     const char *why;   // the library's words when there is no status, or NULL
+    bool barred;       // not sent: where its name leads to is no address that may be connected to
     int64_t now_us;    // wall clock, for Retry-After dates
 };
 #define HTTP_REPLY_MAX ((size_t)64 << 10)

@@ -159,6 +159,7 @@ void exchange_finish(struct exchange *exchange, const char *why)
             .head = text_slice(&exchange->head),
             .body = text_slice(&exchange->body),
             .why = why,
+            .barred = exchange->refused != NULL,
             .now_us = clock_now_us(),
     };
     // Once there is a final status it decides, whatever broke afterwards.
@@ -348,7 +349,8 @@ static void take_over(
     authority.len = path ? (size_t)(path - exchange->request.url) : authority.len;
     exchange->server = key_derive(&authority, 1);
     exchange->private_ok = provider->private_net;
-    exchange->loopback_ok = !exchange->request.strange && says_loopback(exchange->request.url);
+    exchange->loopback_ok = (provider->private_net || !exchange->request.strange) &&
+                            says_loopback(exchange->request.url);
 }
 
 static void go(struct exchange *exchange, const struct provider *provider)

@@ -88,6 +88,7 @@ static bool build_plain(const struct content *content, const char *key_hex, stru
            (!content->subject || !*content->subject ||
                    compose_json(plain, "title", slice_of(content->subject))) &&
            compose_json(plain, "body", slice_of(content->text)) &&
+           (!content->data || compose_json_raw(plain, "data", content->data)) &&
            compose_json(plain, "tag", slice_of(tag)) &&
            compose_json(plain, "pawl", slice_of(key_hex)) && text_char(plain, '}');
 }
@@ -125,6 +126,14 @@ static bool build_body(const struct content *content, const struct provider *pro
     return ok;
 }
 
+// The endpoint comes from a browser, that is from anybody: it must not name a service in here. What
+// its name leads to, the transport looks at.
+static bool endpoint_ok(const struct provider *provider, const char *endpoint, struct err *err)
+{
+    return provider->private_net || strncmp(endpoint, "https://", 8) == 0 ||
+           err_set(err, ERR_INPUT, "the subscription's endpoint is not https://");
+}
+
 bool webpush_build(const struct content *content, const struct provider *provider,
         const char *key_hex, struct http_request *ret_request, enum failure_level *ret_level,
         struct err *err)
@@ -134,6 +143,7 @@ bool webpush_build(const struct content *content, const struct provider *provide
     *ret_level = LEVEL_ADDRESS;
     struct err why = {0};
     bool ok = read_subscription(content->to, &subscription, &why) &&
+              endpoint_ok(provider, text_cstr(&subscription.endpoint), &why) &&
               http_request_begin(&request, text_cstr(&subscription.endpoint), "", &why);
     text_fini(&subscription.endpoint);
     if (!ok)
@@ -145,6 +155,7 @@ bool webpush_build(const struct content *content, const struct provider *provide
         *ret_level = why.kind == ERR_FATAL ? LEVEL_PROVIDER : LEVEL_MESSAGE;
         return err_set(err, why.kind, "%s", why.msg);
     }
+    request.strange = true;
     *ret_request = request;
     request = (struct http_request){0};
     return true;
@@ -176,6 +187,12 @@ void webpush_classify(const struct http_reply *reply, struct attempt_result *res
             place.len < sizeof said.id)
         snprintf(said.id, sizeof said.id, "%.*s", (int)place.len, (const char *)place.ptr);
     http_judge(rules, ARRAY_LEN(rules), reply, &said, result);
+    // Each browser has a service of its own: one that is away says nothing about the others. Only
+    // that ours is not believed is about all.
+    if (result->level == LEVEL_PROVIDER && reply->status != 401 && reply->status != 403)
+        result->level = LEVEL_ADDRESS;
+    if (reply->end == HTTP_NOT_SENT && reply->barred)
+        result->outcome = ATTEMPT_REFUSED;
 }
 
 // scheme://host[:port] of the endpoint: who the token is for.

@@ -2,19 +2,17 @@
 import base64
 import json
 import os
-import shutil
 import subprocess
 import sys
 import time
 
 from harness import *
+from kit.npm import installed
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 # pylint: disable=wrong-import-position
 from test_signatures import with_sources  # noqa: E402
 
-HERE = os.path.join(ROOT, "tests", "sdk")
-INSTALL_S = 180  # npm, at most
 EACH = 5         # requests of each provider, each with two forgeries beside it
 TAKEN = {200, 204}
 # Where Pawl is meant to differ from a library. These take what Pawl refuses: Node's base64 passes over what is none of it,
@@ -29,38 +27,6 @@ UNBOUNDED = ("discord", "mux", "paddle", "sendgrid", "slack", "stripe", "telnyx"
 # Pawl takes what these refuse: of two signatures either may be ours, and the order of items says nothing.
 POORER = {"paddle": {"wrong-last"}, "workos": {"reversed", "unknown-between", "wrong-first"}}
 NEEDED = 12      # packages, at least
-
-
-def installed(t):
-    """The folder whose node_modules are what the lock says, below build-test/; made by npm when it is not there."""
-    if not shutil.which("node") or not shutil.which("npm"):
-        t.skip("node or npm is not here (deploy/packages, section node): the providers' own libraries were not asked")
-    there = os.path.join(ROOT, "build-test", "sdk")
-    os.makedirs(there, exist_ok=True)
-    for name in ("package.json", "package-lock.json", "sdk.mjs"):
-        shutil.copy(os.path.join(HERE, name), there)
-    with open(os.path.join(HERE, "package-lock.json"), encoding="utf-8") as f:
-        lock = f.read()
-    mark = os.path.join(there, "installed-lock.json")
-    if not os.path.exists(mark) or read(mark) != lock:
-        argv = ["npm", "ci", "--omit=optional", "--omit=peer", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error",
-                "--fetch-retries=1", "--fetch-timeout=20000"]
-        try:
-            done = subprocess.run(argv, cwd=there, capture_output=True, text=True, timeout=INSTALL_S, check=False)
-            failed = done.stderr if done.returncode else ""
-        except subprocess.TimeoutExpired:
-            failed = f"it took longer than {INSTALL_S} s"
-        if failed:
-            packages = ", ".join(json.loads(read(os.path.join(HERE, "package.json")))["dependencies"])
-            t.skip(f"npm could not fetch what is confirmed here ({packages}): {failed.strip()[-300:]}")
-        with open(mark, "w", encoding="utf-8") as f:
-            f.write(lock)
-    return there
-
-
-def read(path):
-    with open(path, encoding="utf-8") as f:
-        return f.read()
 
 
 class Libraries:
@@ -109,7 +75,7 @@ def request_of(made):
 
 def served(t):
     """(libraries, receiver's installation, seed): a source of each provider."""
-    folder = installed(t)
+    folder = installed(t, "tests/sdk", "sdk.mjs")
     seed = int(os.environ.get("PAWL_SEED", time.time_ns() % 2**32))
     libraries = t.keep(Libraries(folder, seed))
     check(len(libraries.needs) >= NEEDED, f"only {len(libraries.needs)} providers")

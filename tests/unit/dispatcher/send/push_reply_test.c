@@ -199,11 +199,11 @@ static const struct row webpush[] = {
         {410, "push subscription has unsubscribed or expired.\n", NO, ADDRESS, 0, false},
         {413, AUTOPUSH(413, 104), NO, MESSAGE, 0, false},
         {429, "", AGAIN, ADDRESS, 1, false},
-        {503, AUTOPUSH(503, 201), AGAIN, PROVIDER, 0, false},
+        {503, AUTOPUSH(503, 201), AGAIN, ADDRESS, 0, false},
         {503, AUTOPUSH(503, 202), AGAIN, MESSAGE, 0, false},
         {503, "", DOUBT, MESSAGE, 0, false},
         {500, "", DOUBT, MESSAGE, 0, false},
-        {302, "", AGAIN, PROVIDER, 0, false},
+        {302, "", AGAIN, ADDRESS, 0, false},
 };
 
 static void webpush_every_status(void **state)
@@ -227,10 +227,21 @@ static void without_a_reply_the_phase_decides(void **state)
     for (size_t i = 0; i < ARRAY_LEN(all); i++) {
         struct attempt_result result = {0};
         all[i](&(struct http_reply){.end = HTTP_NOT_SENT, .why = "refused stream"}, &result);
-        assert_true(result.outcome == ATTEMPT_RETRY && result.level == LEVEL_PROVIDER);
+        bool each_its_own = all[i] == webpush_classify; // browser, that is: its service
+        assert_int_equal(result.outcome, ATTEMPT_RETRY);
+        assert_int_equal(result.level, each_its_own ? LEVEL_ADDRESS : LEVEL_PROVIDER);
         all[i](&(struct http_reply){.end = HTTP_CUT, .why = "reset"}, &result);
         assert_true(result.outcome == ATTEMPT_UNKNOWN && result.level == LEVEL_MESSAGE);
     }
+}
+
+static void an_endpoint_in_here_is_refused(void **state)
+{
+    (void)state;
+    struct attempt_result result = {0};
+    webpush_classify(&(struct http_reply){.end = HTTP_NOT_SENT, .barred = true}, &result);
+    assert_int_equal(result.outcome, ATTEMPT_REFUSED);
+    assert_int_equal(result.level, LEVEL_ADDRESS);
 }
 
 int main(void)
@@ -241,6 +252,7 @@ int main(void)
             cmocka_unit_test(fcm_every_code),
             cmocka_unit_test(webpush_every_status),
             cmocka_unit_test(without_a_reply_the_phase_decides),
+            cmocka_unit_test(an_endpoint_in_here_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

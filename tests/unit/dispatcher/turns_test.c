@@ -1,0 +1,116 @@
+#include "dispatcher/turns.h"
+#include "tests/test.h"
+
+#define POLL_MS 50
+
+static int used[CHANNEL_COUNT];
+
+static struct turns turns_of(int transfers, const char *active)
+{
+    struct turns turns;
+    memset(used, 0, sizeof used);
+    turns_init(&turns, transfers, POLL_MS, used);
+    for (enum channel_kind kind = CHANNEL_EMAIL; kind < CHANNEL_COUNT; kind++)
+        turns.active[kind] = strstr(active, channel_name(kind)) != NULL;
+    return turns;
+}
+
+static void a_channel_has_slots_that_no_other_takes(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *active;
+        int transfers, email, sms, push; // in flight
+        int want[3];                     // free: email, sms, push
+    } rows[] = {
+            {"alone it has all", "email", 40, 0, 0, 0, {40, 1, 1}},
+            {"alone and full", "email", 40, 40, 0, 0, {0, 1, 1}},
+            {"of three each may have half", "email sms push", 40, 0, 0, 0, {20, 20, 20}},
+            {"what is shared goes to who comes first", "email sms push", 40, 20, 0, 0, {0, 10, 10}},
+            {"a full one leaves the others theirs", "email sms push", 40, 20, 10, 0, {0, 0, 10}},
+            {"what comes free is shared again", "email sms push", 40, 15, 10, 0, {5, 5, 15}},
+            {"one slot: one each", "email sms push", 1, 1, 0, 0, {0, 1, 1}},
+            {"a policy that let more fly", "email sms", 12, 12, 0, 0, {0, 4, 1}},
+            {"an inactive one in flight", "email sms", 12, 0, 0, 1, {7, 7, 3}},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct turns turns = turns_of(rows[i].transfers, rows[i].active);
+        used[CHANNEL_EMAIL] = rows[i].email;
+        used[CHANNEL_SMS] = rows[i].sms;
+        used[CHANNEL_PUSH] = rows[i].push;
+        for (int kind = CHANNEL_EMAIL; kind < CHANNEL_COUNT; kind++)
+            assert_row(turns_free(&turns, (enum channel_kind)kind) == rows[i].want[kind - 1],
+                    rows[i].name);
+    }
+}
+
+static void channels_take_turns(void **state)
+{
+    (void)state;
+    struct turns turns = turns_of(40, "email sms push");
+    int asked[CHANNEL_COUNT] = {0}, free = 0;
+    for (int i = 0; i < 30; i++) {
+        enum channel_kind channel = turns_next(&turns, 1000, &free);
+        asked[channel]++;
+        turns_took(&turns, 1000, 5, true); // each has work without end
+    }
+    assert_int_equal(asked[CHANNEL_NONE], 0);
+    assert_int_equal(asked[CHANNEL_EMAIL], 10);
+    assert_int_equal(asked[CHANNEL_SMS], 10);
+    assert_int_equal(asked[CHANNEL_PUSH], 10);
+}
+
+static void an_idle_channel_is_asked_slower_and_a_full_one_not_at_all(void **state)
+{
+    (void)state;
+    struct turns turns = turns_of(40, "email");
+    int free = 0;
+    int64_t now = 1000, waits[4];
+    used[CHANNEL_EMAIL] = 40;
+    used[CHANNEL_SMS] = used[CHANNEL_PUSH] = 1;
+    assert_int_equal(turns_next(&turns, now, &free), CHANNEL_NONE);
+    assert_true(turns_at_ms(&turns) == INT64_MAX);
+    used[CHANNEL_EMAIL] = 0;
+    for (size_t i = 0; i < ARRAY_LEN(waits); i++) {
+        assert_int_equal(turns_next(&turns, now, &free), CHANNEL_EMAIL);
+        assert_int_equal(free, 40);
+        turns_took(&turns, now, 0, false);
+        assert_int_equal(turns_next(&turns, now, &free), CHANNEL_NONE);
+        waits[i] = turns_at_ms(&turns) - now;
+        now = turns_at_ms(&turns);
+    }
+    assert_int_equal(waits[0], POLL_MS);
+    assert_int_equal(waits[3], TURNS_IDLE_FACTOR * POLL_MS);
+    turns_next(&turns, now, &free);
+    turns_took(&turns, now, 1, false);
+    assert_int_equal(turns_at_ms(&turns) - now, POLL_MS);
+}
+
+static void a_few_ended_transfers_are_gathered_while_more_is_due(void **state)
+{
+    (void)state;
+    struct turns turns = turns_of(40, "email");
+    int free = 0;
+    used[CHANNEL_SMS] = used[CHANNEL_PUSH] = 1;
+    assert_int_equal(turns_next(&turns, 1000, &free), CHANNEL_EMAIL);
+    turns_took(&turns, 1000, 38, true);
+    used[CHANNEL_EMAIL] = 36; // two of 38 have ended
+    assert_int_equal(turns_next(&turns, 1000, &free), CHANNEL_NONE);
+    assert_int_equal(turns_at_ms(&turns), 1000 + POLL_MS);
+    assert_int_equal(turns_next(&turns, 1000 + POLL_MS, &free), CHANNEL_EMAIL);
+    used[CHANNEL_EMAIL] = 20;
+    assert_int_equal(turns_next(&turns, 1000, &free), CHANNEL_EMAIL);
+    turns_again(&turns, 1200);
+    assert_int_equal(turns_at_ms(&turns), 1200);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+            cmocka_unit_test(a_channel_has_slots_that_no_other_takes),
+            cmocka_unit_test(channels_take_turns),
+            cmocka_unit_test(an_idle_channel_is_asked_slower_and_a_full_one_not_at_all),
+            cmocka_unit_test(a_few_ended_transfers_are_gathered_while_more_is_due),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
