@@ -111,6 +111,8 @@ static const struct {
         {CHANNEL_SMS, "vonage", check_http},
         {CHANNEL_SMS, "telnyx", check_http},
         {CHANNEL_SMS, "http", check_http},
+        {CHANNEL_PUSH, "apns", check_http},
+        {CHANNEL_PUSH, "fcm", check_http},
         {CHANNEL_PUSH, "webpush", check_webpush},
 };
 

@@ -49,8 +49,8 @@ static const struct schema_key vonage_keys[] = {DRIVER(sms_drivers), NEEDED("app
 static const struct schema_key sinch_keys[] = {DRIVER(sms_drivers), NEEDED("plan", account, "the service plan's id"), TOKEN, BASE, CALLBACK, CA, PRIVATE, COMMON};
 static const struct schema_key telnyx_keys[] = {DRIVER(sms_drivers), TOKEN, BASE, CALLBACK, CA, PRIVATE, COMMON};
 static const struct schema_key messagebird_keys[] = {DRIVER_LATER(sms_drivers), TOKEN, COMMON};
-static const struct schema_key apns_keys[] = {DRIVER_LATER(push_drivers), NEEDED("team", team, "team id"), NEEDED("key_id", key_id, "the key's id"), SECRET("key", "the signing key (.p8)"), NEEDED("topic", topic, "the app's bundle id"), BASE, COMMON};
-static const struct schema_key fcm_keys[] = {DRIVER_LATER(push_drivers), NEEDED("project", project, "project id"), SECRET("key", "the service account (JSON)"), BASE, COMMON};
+static const struct schema_key apns_keys[] = {DRIVER(push_drivers), NEEDED("team", team, "team id"), NEEDED("key_id", key_id, "the key's id"), SECRET("key", "the signing key (.p8)"), NEEDED("topic", topic, "the app's bundle id"), BASE, CA, PRIVATE, COMMON};
+static const struct schema_key fcm_keys[] = {DRIVER(push_drivers), NEEDED("project", project, "project id"), SECRET("key", "the service account (JSON)"), BASE, CA, PRIVATE, COMMON};
 static const struct schema_key webpush_keys[] = {DRIVER(push_drivers), NEEDED("subject", subject, "mailto: or https: of who runs this"), SECRET("key", "the VAPID key"), CA, PRIVATE, COMMON};
 
 static const struct schema_key pair_row = {.name = "value", .type = S_TEXT, .offset = AT(pair, value)};

@@ -88,6 +88,7 @@ static inline struct policy_text *kit_templates(size_t *ret_n)
             {"receipt/email.en.text.mustache", "Hello {{name}}"},
             {"sent/email.en.subject.mustache", "Sent"},
             {"sent/email.en.text.mustache", "On its way"},
+            {"sent/push.en.text.mustache", "On its way"},
             {"login-code/email.en.subject.mustache", "Code"},
             {"login-code/email.en.html.mustache", "<p>{{code}}</p>"}};
     struct policy_text *texts = xcalloc(ARRAY_LEN(rows), sizeof *texts);

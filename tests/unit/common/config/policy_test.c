@@ -193,10 +193,10 @@ static void channels_are_read(void **state)
     assert_ptr_equal(channel_provider(email), &email->providers[0]);
     const struct channel *sms = &policy->channels[CHANNEL_SMS];
     assert_ptr_equal(channel_provider(sms), &sms->providers[0]);
-    assert_null(channel_provider(&policy->channels[CHANNEL_PUSH]));
+    assert_non_null(channel_provider(&policy->channels[CHANNEL_PUSH]));
     assert_string_equal(email->providers[1].driver_name, "resend");
     assert_true(sms->configured && sms->active);
-    assert_false(policy->channels[CHANNEL_PUSH].active);
+    assert_true(policy->channels[CHANNEL_PUSH].active);
     policy_unref(policy);
 }
 
@@ -246,7 +246,7 @@ static void messages_are_read(void **state)
     const struct message *sent = message_named(policy, "sent");
     assert_int_equal(sent->delivery, AT_MOST_ONCE);
     assert_int_equal(sent->steps[0].channel, CHANNEL_PUSH);
-    assert_false(sent->steps[0].active);
+    assert_true(sent->steps[0].active);
     assert_int_equal(sent->steps[1].channel, CHANNEL_EMAIL);
     assert_int_equal(sent->steps[1].after_s, 600);
     assert_string_equal(sent->steps[1].unless, "accepted(push)");
@@ -270,8 +270,8 @@ static void messages_are_read(void **state)
 static void what_does_not_run_is_told(void **state)
 {
     (void)state;
-    static const char *const told[] = {"scheme 'twilio'", "receipts:", "driver:", "collapse:",
-            "cap:", "limits:", "exempt:", "since channel 'push' does not run"};
+    static const char *const told[] = {
+            "scheme 'twilio'", "receipts:", "collapse:", "cap:", "limits:", "exempt:"};
     struct diag diag = {0};
     AUTO_FREE char *body = kit_read("policy.yaml");
     policy_unref(kit_policy(body, &diag));
@@ -285,6 +285,24 @@ static void what_does_not_run_is_told(void **state)
     }
     for (size_t j = 0; j < diag.n; j++)
         assert_ptr_equal(strstr(diag.rows[j].text, "not active yet: "), diag.rows[j].text);
+    diag_fini(&diag);
+}
+
+static void a_driver_that_does_not_send_is_told(void **state)
+{
+    (void)state;
+    struct diag diag = {0};
+    struct policy *policy =
+            kit_policy("pawl: 1\nchannels:\n  sms:\n    from: Shop\n    providers:\n"
+                       "      - { driver: messagebird, token: credential:m }\n",
+                    &diag);
+    assert_non_null(policy);
+    assert_false(policy->channels[CHANNEL_SMS].active);
+    bool found = false;
+    for (size_t i = 0; i < diag.n; i++)
+        found |= diag.rows[i].level == DIAG_INACTIVE && strstr(diag.rows[i].text, "driver:");
+    assert_true(found);
+    policy_unref(policy);
     diag_fini(&diag);
 }
 
@@ -361,7 +379,7 @@ static void a_policy_can_be_described(void **state)
     static const char *const said[] = {"keeps keys 45d, bodies 14d",
             "carrier (scheme custom, 1 secret)", "moving moves to sent", "sent after paid, packed",
             "email by smtp", "(TLS), then resend",
-            "receipt when an order moves to paid, at least once", "push (not active yet)"};
+            "receipt when an order moves to paid, at least once", "push by fcm"};
     for (size_t i = 0; i < ARRAY_LEN(said); i++)
         assert_row(strstr(text_cstr(&out), said[i]), said[i]);
     policy_unref(policy);
@@ -380,6 +398,7 @@ int main(void)
             cmocka_unit_test(tls_follows_from_url_and_key),
             cmocka_unit_test(messages_are_read),
             cmocka_unit_test(what_does_not_run_is_told),
+            cmocka_unit_test(a_driver_that_does_not_send_is_told),
             cmocka_unit_test(the_last_reference_frees),
             cmocka_unit_test(every_name_must_be_bound),
             cmocka_unit_test(channels_have_names),

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 
 static const char *const all_names[] = {
-        "pay-2026", "pay-2025", "carrier", "shop", "smtp", "resend", "twilio"};
+        "pay-2026", "pay-2025", "carrier", "shop", "smtp", "resend", "twilio", "fcm.json"};
 
 struct fixture {
     char dir[32];
