@@ -9,6 +9,7 @@
 #include "cli/inbox/reverify.h"
 #include "cli/keys/keys.h"
 #include "cli/migrate_commands.h"
+#include "cli/operate/operate.h"
 #include "cli/policy/policy.h"
 #include "cli/reconcile/reconcile.h"
 #include "cli/run/run.h"
@@ -19,6 +20,10 @@
 #include "cli/verify/verify.h"
 
 #define FILES_MAX CALL_ARGS_MAX
+// Which deliveries a command acts on, and that it may only say so.
+#define FILTER_FLAGS                                                                               \
+    (FLAG_BIT(TYPE) | FLAG_BIT(CHANNEL) | FLAG_BIT(STATE) | FLAG_BIT(UNTIL) | FLAG_BIT(ORDER) |    \
+            FLAG_BIT(MAX) | FLAG_BIT(DRY_RUN))
 
 // clang-format off
 const struct command commands[] = {
@@ -77,6 +82,15 @@ const struct command commands[] = {
      .summary = "what was, is or will be sent, newest first", .example = "pawl deliveries list --state unknown"},
     {.group = "Messages out", .words = "deliveries show", .args = "NOTIFICATION", .min_args = 1, .max_args = 1, .run = deliveries_show,
      .summary = "a notification's deliveries, content and attempts, by id or once key", .example = "pawl deliveries show c747338f564809bce41e00cf06092fa0"},
+    {.group = "Messages out", .words = "deliveries resolve", .args = "[NOTIFICATION]", .max_args = 1, .run = deliveries_resolve,
+     .flags = FLAG_BIT(AS) | FLAG_BIT(REASON) | FLAG_BIT(REDRIVE) | FLAG_BIT(PROVIDER_ID) | FILTER_FLAGS,
+     .summary = "say what became of deliveries whose outcome is unknown", .example = "pawl deliveries resolve payment-receipt/1001 --as sent --reason 'the customer has it'"},
+    {.group = "Messages out", .words = "deliveries cancel", .args = "[NOTIFICATION]", .max_args = 1, .run = deliveries_cancel,
+     .flags = FLAG_BIT(REASON) | FILTER_FLAGS,
+     .summary = "end deliveries that wait, by id or by filter", .example = "pawl deliveries cancel --type order-shipped --reason 'wrong text' --dry-run"},
+    {.group = "Messages out", .words = "deliveries redrive", .args = "[NOTIFICATION]", .max_args = 1, .run = deliveries_redrive,
+     .flags = FLAG_BIT(REASON) | FILTER_FLAGS,
+     .summary = "send deliveries that ended anew, by id or by filter", .example = "pawl deliveries redrive --state dead --since 2h --reason 'the relay is back' --dry-run"},
     {.group = "Story", .words = "story", .args = "REF", .min_args = 1, .max_args = 1, .run = story_command,
      .summary = "the timeline of an order, event, notification or message id", .example = "pawl story 1001"},
     {.group = "Policy", .words = "policy check", .args = "[FILES]", .max_args = FILES_MAX, .run = policy_command_check,

@@ -8,6 +8,7 @@
 #include "receiver/verify/handshake.h"
 #include "receiver/verify/verify.h"
 
+#include <pwd.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -180,6 +181,12 @@ struct pg *context_connect(
         return NULL;
     pg_add(pg, (int)n_stmts + SESSION_SESSION);
     return pg_fly(pg, context_soon(), err) ? steal(&pg) : NULL;
+}
+
+const char *context_user(void)
+{
+    const struct passwd *user = getpwuid(getuid());
+    return user ? user->pw_name : "";
 }
 
 int64_t context_soon(void)

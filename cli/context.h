@@ -31,6 +31,7 @@ extern const struct policy_known policy_knowledge_of_files;
 // A connection as pawl_operator with these statements (borrowed), time limit 10 s a statement.
 MUST_CHECK struct pg *context_connect(const struct context *context, const struct pg_stmt *stmts,
         size_t n_stmts, struct err *err);
-int64_t context_soon(void); // the deadline of one flight from now on
+const char *context_user(void); // who does it: the OS user's name; static memory
+int64_t context_soon(void);     // the deadline of one flight from now on
 void auto_pg_(struct pg **pg);
 #define AUTO_PG __attribute__((cleanup(auto_pg_)))

@@ -28,6 +28,11 @@ static const char *const outcome_names[] = {
         [ATTEMPT_RETRY] = "retry",
         [ATTEMPT_UNKNOWN] = "unknown",
         [ATTEMPT_GIVEN_BACK] = "given_back",
+        [ATTEMPT_NOT_FOUND] = "not_found",
+        [ATTEMPT_FOUND] = "found",
+        [ATTEMPT_UNANSWERED] = "unanswered",
+        [ATTEMPT_SAID_SENT] = "said_sent",
+        [ATTEMPT_SAID_NOT_SENT] = "said_not_sent",
 };
 
 // The number may come from the database, so one that is not in the table gets a name too.

@@ -29,6 +29,12 @@ enum attempt_outcome {
     ATTEMPT_RETRY = 3,      // surely not taken, may be tried again
     ATTEMPT_UNKNOWN = 4,    // bytes may have been taken, no definite answer
     ATTEMPT_GIVEN_BACK = 5, // claimed but never started (SIGTERM); spends no try
+    // No tries: what was learned afterwards about the try of that step.
+    ATTEMPT_NOT_FOUND = 6,      // its provider was asked, and does not know of it
+    ATTEMPT_FOUND = 7,          // its provider was asked, and has taken it
+    ATTEMPT_UNANSWERED = 8,     // its provider was asked, and did not say
+    ATTEMPT_SAID_SENT = 9,      // a person says that it was sent
+    ATTEMPT_SAID_NOT_SENT = 10, // a person says that it was not
 };
 const char *attempt_outcome_name(enum attempt_outcome outcome);
 
@@ -97,6 +103,7 @@ struct delivery {
     int64_t due_us, created_us, expires_us; // database clock; expires 0 = never
     int64_t retry_until_us;                 // from created, by the message's retry.for
     int earlier_unknown; // tries of it that ended unknown: the next is a possible duplicate
+    int64_t doubt_us;    // when the first of them began, database clock; 0 = none
     char *data;          // the notification's frozen values, JSON; borrowed only while claiming
     struct content content;
     char *provider;      // name of the one that this try is for; while it is claimed, of the one

@@ -6,7 +6,6 @@
 #include "common/clock.h"
 #include "common/store/policy_store.h"
 
-#include <pwd.h>
 #include <unistd.h>
 
 #define OUTPUT_MAX (16 << 20)
@@ -85,19 +84,13 @@ int policy_command_check(const struct call *call)
     return out_data(&out, policy && diag.errors == 0 ? EXIT_DONE : EXIT_INVALID);
 }
 
-static const char *author(void)
-{
-    const struct passwd *user = getpwuid(getuid());
-    return user ? user->pw_name : "";
-}
-
 static int apply(
         const struct call *call, const struct context *context, const struct policy *policy)
 {
     struct policy_stored stored = {0};
     struct err err = {0};
     const char *note = call_has(call, FLAG_NOTE) ? call->values[FLAG_NOTE] : "";
-    if (!policy_store_apply(context->database, policy, note, author(), &stored, &err))
+    if (!policy_store_apply(context->database, policy, note, context_user(), &stored, &err))
         return out_fail(call, &err);
     AUTO_TEXT struct text out = {0};
     text_init(&out, OUTPUT_MAX);

@@ -8,7 +8,7 @@ WITH h AS (SELECT coalesce(max(newest), '-infinity') AS at FROM emptied WHERE ri
     FROM deliveries d CROSS JOIN h
     LEFT JOIN (SELECT bucket, notification_id, channel, target, redrive,
                       count(*) FILTER (WHERE possible_duplicate AND outcome <> 5) AS marked,
-                      bool_or(after AND outcome <> 5 AND NOT possible_duplicate) AS unmarked
+                      bool_or(after AND outcome < 5 AND NOT possible_duplicate) AS unmarked
                FROM (SELECT bucket, notification_id, channel, target, redrive, outcome, possible_duplicate,
                             bool_or(outcome IN (1, 4)) OVER before AS after
                      FROM attempts

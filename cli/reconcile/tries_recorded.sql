@@ -7,7 +7,7 @@ WITH h AS (SELECT coalesce(max(newest), '-infinity') AS at FROM emptied WHERE ri
     FROM deliveries d CROSS JOIN h
     LEFT JOIN (SELECT bucket, notification_id, channel, target, redrive, count(*) AS n,
                       count(DISTINCT step) AS steps, max(step) AS last
-               FROM attempts GROUP BY 1, 2, 3, 4, 5) a USING (bucket, notification_id, channel, target, redrive)
+               FROM attempts WHERE outcome <= 5 GROUP BY 1, 2, 3, 4, 5) a USING (bucket, notification_id, channel, target, redrive)
     WHERE d.created_at > now() - $1::int8 * interval '1 second'
 ), x AS MATERIALIZED (
     SELECT ref, n <> want OR n <> steps OR last > tries AS bad,

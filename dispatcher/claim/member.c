@@ -35,6 +35,7 @@ enum column {
     COL_NOW,
     COL_SUPPRESSED,
     COL_ZONE,
+    COL_DOUBT,
 };
 
 void member_drop_data(struct member *member)
@@ -153,6 +154,7 @@ static void read_facts(const struct pg *pg, int call, int row, struct delivery *
     d->provider_us = big_or_0(pg, call, row, COL_PROVIDER_AGE);
     d->passed_on = pg_bool(pg, call, row, COL_PASSED_ON);
     d->free_tries = pg_int(pg, call, row, COL_FREE_TRIES);
+    d->doubt_us = big_or_0(pg, call, row, COL_DOUBT);
     d->type = pg_int(pg, call, row, COL_TYPE);
     d->policy = pg_int(pg, call, row, COL_POLICY);
     d->once = text_of(pg, call, row, COL_ONCE);

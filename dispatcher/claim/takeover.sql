@@ -9,7 +9,7 @@ WITH member AS MATERIALIZED (
 ), judged AS (
     UPDATE deliveries d
     SET state = CASE WHEN d.delivery_order = 1 THEN 9 ELSE 0 END,
-        unknown_tries = d.unknown_tries + (d.delivery_order <> 1)::int4,
+        unknown_tries = d.unknown_tries + (d.delivery_order <> 1)::int4, doubt_at = coalesce(d.doubt_at, d.wire_at),
         reason = CASE WHEN d.delivery_order = 1 THEN 'the worker was lost while it was on the wire' END,
         updated_at = now()
     FROM member m

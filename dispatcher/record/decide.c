@@ -131,6 +131,11 @@ struct decision decide(const struct delivery *delivery, const struct message *me
                 .free = true,
                 .wait_ms = delivery->result.retry_after_ms};
     case ATTEMPT_UNKNOWN:
+    case ATTEMPT_NOT_FOUND: // these are never the outcome of a try
+    case ATTEMPT_FOUND:
+    case ATTEMPT_UNANSWERED:
+    case ATTEMPT_SAID_SENT:
+    case ATTEMPT_SAID_NOT_SENT:
         break;
     }
     return in_doubt(delivery, message, now_us, random);

@@ -12,6 +12,7 @@ WITH u AS MATERIALIZED (
     UPDATE deliveries d
     SET state = u.st, reason = u.rs, updated_at = now(),
         unknown_tries = d.unknown_tries + u.un::int4,
+        doubt_at = CASE WHEN u.oc = 4 THEN coalesce(d.doubt_at, d.wire_at) ELSE d.doubt_at END,
         provider_id = coalesce(u.pi, d.provider_id),
         free_tries = d.free_tries + u.fr::int4,
         passed_on = u.po,

@@ -1,0 +1,52 @@
+// pick.h: which deliveries a command acts on: those of one notification, or all that fit a filter.
+#pragma once
+#include "cli/command.h"
+#include "common/keys.h"
+#include "common/pg/pg.h"
+#include "dispatcher/delivery.h"
+
+enum { PICK_MAX = 1000, PICK_MAX_MOST = 100000, STATES_MAX = 16 };
+
+struct picked {
+    int bucket;
+    struct key notification;
+    enum channel_kind channel;
+    int redrive;
+    enum delivery_state state;
+    int tries, unknown_tries, possible_duplicates;
+    int type;
+    char *target, *type_name, *order, *address, *reason; // order and reason may be NULL
+    bool sendable; // the values that it is rendered from are still there
+    bool latest;   // there is no later redrive of it
+
+    bool taken; // it fits the command
+    bool done;  // the database says so
+    char *why;  // why not, or what became of it
+    enum delivery_state now;
+};
+
+struct picks {
+    struct picked *rows;
+    size_t n;
+};
+void picks_fini(struct picks *picks);
+#define AUTO_PICKS __attribute__((cleanup(picks_fini)))
+
+struct filter {
+    bool one; // of the notification `id`
+    struct key id;
+    int channel; // -1 = any
+    int states[STATES_MAX];
+    size_t n_states;
+    const char *type, *order;
+    int64_t since_s, until_s, max;
+};
+
+// Reads ID or the flags of a filter; at least one of them must be there. fallback: the state that
+// a filter asks for unless --state says another.
+MUST_CHECK bool filter_read(const struct call *call, enum delivery_state fallback,
+        struct filter *ret_filter, struct err *err);
+
+// ERR_NOTFOUND when a notification has no delivery. Sorted in the order in which rows are locked.
+MUST_CHECK bool picks_read(
+        struct pg *pg, const struct filter *filter, struct picks *ret_picks, struct err *err);

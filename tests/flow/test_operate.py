@@ -1,0 +1,170 @@
+"""What a person does by hand: resolve, cancel, redrive. The SMTP server's own count says what left."""
+import os
+import pwd
+import threading
+
+from harness import *
+from kit.deliveries import POLICY, ended, setup
+
+WHO = pwd.getpwuid(os.getuid()).pw_name
+
+
+def audit(rows, action):
+    return rows.cluster.query("SELECT actor, object, reason FROM pawl.audit WHERE action = %s ORDER BY at, object", (action,))
+
+
+def plain(nid):
+    return nid.replace("-", "")
+
+
+def all_of(rows, nid):
+    """(redrive, state) of a notification's deliveries."""
+    return rows.cluster.query("SELECT redrive, state FROM pawl.deliveries WHERE notification_id = %s ORDER BY redrive", (nid,))
+
+
+def test_an_unknown_outcome_is_settled_by_a_person_once(t):
+    w, sink, rows = setup(t)
+    a, b = rows.add("most", "dropafterdot+a@example.net"), rows.add("most", "dropafterdot+b@example.net")
+    ended(rows, a, 9)
+    ended(rows, b, 9)
+    eq(w.run("deliveries", "resolve", a, "--as", "sent")[0], 2, "a reason is demanded")
+    eq(w.run("deliveries", "resolve", a, "--reason", "x")[0], 2)
+    told = w.json("deliveries", "resolve", plain(a), "--as", "sent", "--reason", "Ann has it", "--provider-id", "<id@x>")
+    eq((told["done"], told["left"]), (1, 0))
+    eq(rows.state(a), 2)
+    w.must("deliveries", "resolve", b, "--as", "not-sent", "--reason", "not in their log")
+    eq(rows.delivery(b)[0::4], (8, f"not sent, says {WHO}: not in their log"))
+    eq(rows.left(), (0, 0, 0))
+    eq([row[2] for row in audit(rows, "delivery.resolve")], ["Ann has it", "not in their log"])
+    eq({row[0] for row in audit(rows, "delivery.resolve")}, {WHO})
+    # Again: already so; the other way round: refused.
+    eq(w.run("deliveries", "resolve", a, "--as", "sent", "--reason", "again")[0], 0)
+    eq(w.run("deliveries", "resolve", a, "--as", "not-sent", "--reason", "again")[0], 4)
+    eq(len(audit(rows, "delivery.resolve")), 2)
+    story = w.must("deliveries", "show", a)
+    check("said_sent" in story and "Ann has it" in story and WHO in story, "show says who settled it:\n" + story)
+    eq(sum(sink.by_rcpt().values()), 2)
+
+
+def test_what_was_not_sent_is_settled_and_sent_anew_in_one_go(t):
+    w, sink, rows = setup(t)
+    nid = rows.add("most", "dropafterdot-1+a@example.net")
+    ended(rows, nid, 9)
+    w.must("deliveries", "resolve", nid, "--as", "not-sent", "--redrive", "--reason", "their log has no such mail")
+    eventually(lambda: all_of(rows, nid) == [(0, 8), (1, 2)], 10, "the new one is accepted")
+    eq(sink.by_rcpt(), {"dropafterdot-1+a@example.net": 2})
+    eq(len(audit(rows, "delivery.redrive")), 1)
+    ids = rows.cluster.query("SELECT content::json ->> 'message_id' FROM pawl.contents WHERE notification_id = %s", (nid,))
+    eq(len(set(ids)), 2, "the new one has a key of its own")
+
+
+def test_a_redrive_goes_by_the_policy_of_the_day(t):
+    w, sink, rows = setup(t)
+    nid = rows.add("most", "rcpt550-1+a@example.net")
+    ended(rows, nid, 3)
+    w.set_policy(POLICY, edit=lambda p: p.replace("at-most-once", "at-least-once"))
+    w.must("policy", "apply")
+    w.must("deliveries", "redrive", nid, "--reason", "the box exists now", "--yes")
+    eventually(lambda: all_of(rows, nid) == [(0, 3), (1, 2)], 10)
+    eq(rows.cluster.query("SELECT policy, delivery_order FROM pawl.deliveries WHERE redrive = 1"), [(rows.policy + 1, 2)])
+    eq(sink.count("rcpt550-1+a@example.net"), 1)
+
+
+def test_a_redrive_says_what_it_means_and_asks(t):
+    w, sink, rows = setup(t)
+    sent, doubt = rows.add("most", "ann@example.net"), rows.add("most", "dropafterdot+b@example.net")
+    ended(rows, sent, 2)
+    ended(rows, doubt, 9)
+    for nid, words in ((sent, "reaches the customer a second time"), (doubt, "may reach the customer a second time")):
+        told = w.json("deliveries", "redrive", nid, "--reason", "x", "--dry-run")
+        check(told["items"][0]["outcome"].startswith(words + ": SMTP can't recognise a repeat"), str(told))
+        eq((told["done"], told["dry_run"], told["items"][0]["tries"]), (1, True, 1))
+        status, out, err = w.run("deliveries", "redrive", nid, "--reason", "x")
+        eq((status, out), (6, ""), err)
+        eq(len(all_of(rows, nid)), 1, "nothing was done")
+    eq(sum(sink.by_rcpt().values()), 2)
+
+
+def test_two_people_redrive_one_delivery_and_one_is_made(t):
+    w, sink, rows = setup(t, dispatchers=0)
+    nid = rows.add("most", "ann@example.net", due=False)
+    rows.cluster.query("UPDATE pawl.deliveries SET state = 8, reason = 'x'")
+    ends = []
+    threads = [threading.Thread(target=lambda: ends.append(w.run("deliveries", "redrive", nid, "--reason", "x", "--yes")[0]))
+               for _ in range(4)]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    eq(all_of(rows, nid), [(0, 8), (1, 0)])
+    eq(ends.count(0), 1, f"{ends}")
+    check(set(ends) <= {0, 4, 7}, f"{ends}")
+    eq(rows.cluster.value("SELECT count(*) FROM pawl.due"), 1)
+    w.dispatcher()
+    eventually(lambda: all_of(rows, nid) == [(0, 8), (1, 2)], 10)
+    eq(sink.by_rcpt(), {"ann@example.net": 1})
+
+
+def test_what_waits_is_cancelled_and_what_may_be_there_is_unknown(t):
+    w, sink, rows = setup(t, dispatchers=0)
+    a, b, c = (rows.add("least", f"{x}@example.net") for x in "abc")
+    rows.cluster.query("UPDATE pawl.deliveries SET unknown_tries = 1, tries = 1 WHERE notification_id = %s", (b,))
+    rows.cluster.query("INSERT INTO pawl.attempts (bucket, channel, notification_id, redrive, step, outcome, claim_id, worker, target, at)"
+                       " VALUES (1, 1, %s, 0, 1, 4, %s, %s, '', now())", (b, b, b))
+    w.must("deliveries", "cancel", a, "--reason", "wrong text")
+    w.must("deliveries", "cancel", b, "--reason", "wrong text")
+    eq((rows.delivery(a)[0::4], rows.state(b)), ((7, f"cancelled by {WHO}: wrong text"), 9))
+    eq(w.run("deliveries", "cancel", a, "--reason", "again")[0], 0, "already so")
+    w.dispatcher()
+    ended(rows, c, 2)
+    eventually(lambda: rows.left() == (0, 0, 1), 10, "their due rows are dropped")
+    eq(sink.by_rcpt(), {"c@example.net": 1})
+    eq(w.run("deliveries", "cancel", c, "--reason", "x")[0], 4, "what was sent can't be cancelled")
+
+
+def test_a_filter_acts_in_bulk_with_a_bound_and_goes_on_where_it_was_cut(t):
+    w, sink, rows = setup(t, dispatchers=0)
+    ids = [rows.add(kind, f"{kind}{i}@example.net", due=False) for kind in ("most", "least") for i in range(150)]
+    rows.cluster.query("UPDATE pawl.deliveries SET state = 8, reason = 'retries ran out'")
+    eq(w.run("deliveries", "redrive", "--reason", "x")[0], 2, "neither a notification nor a filter")
+    eq(w.run("deliveries", "redrive", "--type", "most", "--reason", "x")[0], 6, "bulk needs a yes")
+    eq(w.run("deliveries", "redrive", ids[0], "--type", "most", "--reason", "x", "--yes")[0], 2)
+    told = w.json("deliveries", "redrive", "--type", "most", "--reason", "relay back", "--max", "120", "--yes")
+    eq((told["done"], told["left"]), (120, 0))
+    rows.cluster.query("UPDATE pawl.notifications SET data = NULL WHERE notification_id = %s",
+                       (rows.cluster.value("SELECT notification_id FROM pawl.deliveries d WHERE delivery_order = 1 AND NOT EXISTS"
+                                           " (SELECT 1 FROM pawl.deliveries x WHERE x.notification_id = d.notification_id AND redrive = 1) LIMIT 1"),))
+    status, out, err = w.run("deliveries", "redrive", "--type", "most", "--reason", "relay back", "--yes")
+    eq(status, 7, "one could not be sent anew: " + err)
+    check("29 sent anew, 1 left as they are" in out and "are gone" in out, out[-300:])
+    eq(rows.cluster.value("SELECT count(*) FROM pawl.deliveries WHERE redrive = 1 AND delivery_order = 1"), 149)
+    eq(len(audit(rows, "delivery.redrive")), 149)
+    w.dispatcher()
+    eventually(lambda: sum(sink.by_rcpt().values()) == 149, 20, "each is sent")
+    eventually(lambda: rows.left()[:2] == (0, 0), 10)
+    eq(set(sink.by_rcpt().values()), {1})
+    out = w.json("deliveries", "cancel", "--channel", "sms", "--reason", "x")
+    eq((out["done"], out["items"]), (0, []))
+
+
+def test_a_cancel_that_meets_a_claim_leaves_it_alone(t):
+    w, sink, rows = setup(t, dispatchers=0)
+    nid = rows.add("most", "ann@example.net")
+    ends = []
+    claim = rows.cluster.connect("pawl", autocommit=False)
+    with claim.cursor() as cursor:
+        cursor.execute("UPDATE pawl.deliveries SET state = 1, tries = 1")
+    cancel = threading.Thread(target=lambda: ends.append(w.run("deliveries", "cancel", nid, "--reason", "x")))
+    cancel.start()
+    eventually(lambda: rows.cluster.value("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND application_name = 'pawl'") == 1,
+               20, "the cancel waits for the claim")
+    claim.commit()
+    cancel.join()
+    eq((ends[0][0], rows.state(nid)), (7, 1), str(ends))
+    check("not done: it changed meanwhile" in ends[0][1], str(ends))
+    eq(audit(rows, "delivery.cancel"), [])
+    eq(w.run("deliveries", "cancel", nid, "--reason", "x")[0], 4, "what is on the wire can't be cancelled")
+    rows.cluster.query("UPDATE pawl.deliveries SET state = 0, tries = 0")
+    w.dispatcher()
+    ended(rows, nid, 2)
+    eq(sink.by_rcpt(), {"ann@example.net": 1})
