@@ -3,6 +3,7 @@ import json
 import socket
 import ssl
 import threading
+import time
 
 OK = b'{"id":"re_1"}'
 
@@ -47,7 +48,7 @@ class HttpPeer:
 
     def took(self, connection, request):
         with self.lock:
-            request.update(n=len(self.requests), refused=False)
+            request.update(n=len(self.requests), refused=False, at=time.monotonic())
             request["connection"] = self.connections.index(connection)
             self.requests.append(request)
 
