@@ -6,6 +6,7 @@
 #include "common/metrics.h"
 #include "dispatcher/loop_db.h"
 #include "dispatcher/send/providers.h"
+#include "dispatcher/send/sms.h"
 
 #include <poll.h>
 #include <sys/epoll.h>
@@ -45,7 +46,10 @@ static bool render(void *user, struct delivery *delivery, int64_t now_us, struct
         return err_set(err, ERR_INPUT, "policy version %d is not loaded", delivery->policy);
     struct render_context context = *kept;
     context.now_us = now_us;
-    return render_content(&context, delivery, err);
+    struct segments ignored;
+    return render_content(&context, delivery, err) &&
+           (delivery->channel != CHANNEL_SMS ||
+                   sms_text_check(slice_of(delivery->content.text), &ignored, err));
 }
 
 static bool route(void *user, struct delivery *delivery, int64_t *ret_wait_ms)

@@ -120,7 +120,8 @@ struct decision decide(const struct delivery *delivery, const struct message *me
     case ATTEMPT_REFUSED:
         if (delivery->result.level == LEVEL_PROVIDER)
             return not_taken(delivery, message, now_us, random);
-        return end(DELIVERY_REFUSED, "the provider refused it");
+        return end(DELIVERY_REFUSED,
+                delivery->started_ms ? "the provider refused it" : "it can't be sent as it is");
     case ATTEMPT_RETRY:
         if (delivery->result.level == LEVEL_PROVIDER)
             return not_taken(delivery, message, now_us, random);

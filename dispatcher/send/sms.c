@@ -14,6 +14,20 @@ static bool is_e164(struct slice number)
     return true;
 }
 
+bool sms_text_check(struct slice text, struct segments *ret_segments, struct err *err)
+{
+    struct segments segments;
+    if (text.len == 0)
+        return err_set(err, ERR_INPUT, "the message has no text");
+    if (!segments_count(text, &segments, err))
+        return false;
+    if (segments.parts > SMS_PARTS_MAX)
+        return err_set(err, ERR_INPUT, "the text is %zu short messages long, limit %d",
+                segments.parts, SMS_PARTS_MAX);
+    *ret_segments = segments;
+    return true;
+}
+
 bool sms_check(const struct content *content, struct sms *ret_sms, enum failure_level *ret_level,
         struct err *err)
 {
@@ -27,13 +41,8 @@ bool sms_check(const struct content *content, struct sms *ret_sms, enum failure_
     if (!value_phone_sender(sms.from))
         return err_set(err, ERR_FATAL, "the sender is neither a phone number nor a short name");
     *ret_level = LEVEL_MESSAGE;
-    if (sms.text.len == 0)
-        return err_set(err, ERR_INPUT, "the message has no text");
-    if (!segments_count(sms.text, &sms.segments, err))
+    if (!sms_text_check(sms.text, &sms.segments, err))
         return false;
-    if (sms.segments.parts > SMS_PARTS_MAX)
-        return err_set(err, ERR_INPUT, "the text is %zu short messages long, limit %d",
-                sms.segments.parts, SMS_PARTS_MAX);
     *ret_sms = sms;
     return true;
 }

@@ -19,6 +19,9 @@ struct sms {
 MUST_CHECK bool sms_check(const struct content *content, struct sms *ret_sms,
         enum failure_level *ret_level, struct err *err);
 
+// The text alone: ERR_INPUT when it is empty, no UTF-8, or of more parts than SMS_PARTS_MAX.
+MUST_CHECK bool sms_text_check(struct slice text, struct segments *ret_segments, struct err *err);
+
 // Adds the provider's callback URL, with the delivery's key as its parameter `delivery` and its
 // place as `place`, to a body by compose_json() or compose_form(). A provider without one: nothing
 // is added. False when it does not fit.

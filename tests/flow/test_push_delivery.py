@@ -89,6 +89,7 @@ def scripted(t, script):
     return p, setup(t, Vapid()), Browser(p.url + "/push/1").device
 
 
+@timeout(300)
 def test_each_device_gets_the_message_encrypted_for_it_and_signed_by_us(t):
     vapid, service = Vapid(), Service(t)
     shop = setup(t, vapid, data='{"order": "{{order.id}}"}')

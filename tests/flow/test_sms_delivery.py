@@ -3,17 +3,18 @@ import base64
 import json
 import os
 import sys
+import time
 import urllib.parse
 
 from harness import *
-from kit.https import Authority
+from kit.https import Authority, openssl
+from kit.npm import installed
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 # pylint: disable=wrong-import-position
 from channels_rig import EMAIL, HttpPeer, Shop  # noqa: E402
 
 PHONE = "+4915112345678"
-FORM = {"twilio": ("To", "From", "Body"), "http": ("to", "from", "text")}
 
 
 def form(body):
@@ -65,7 +66,9 @@ def setup(t, name, script, credentials=None, **how):
     p = t.keep(HttpPeer(script))
     keys = dict(credentials or {})
     if name == "vonage":
-        with open(Authority().key("vonage").path, encoding="utf-8") as f:
+        key = Authority().key("vonage")
+        t.vonage = os.path.dirname(key.path)
+        with open(key.path, encoding="utf-8") as f:
             keys["vonage.pem"] = f.read().rstrip("\n")
     channel = f'  sms: {{ from: "{OWN}", providers: [{{ {DRIVERS[name].row}, url: "{p.url}" }}] }}'
     return p, Shop(t, channel, "sms", credentials=keys, **how)
@@ -111,5 +114,156 @@ def test_telnyx_gets_the_key(t):
 def test_vonage_gets_a_token_signed_for_its_application(t):
     request = goes_through(t, "vonage")
     scheme, _, token = request["headers"]["authorization"][0].partition(" ")
-    claims = json.loads(base64.urlsafe_b64decode(token.split(".")[1] + "=="))
-    eq((scheme, claims["application_id"]), ("Bearer", "app1"))
+    signed, _, signature = token.rpartition(".")
+    head, claims = [json.loads(base64.urlsafe_b64decode(part + "==")) for part in signed.split(".")]
+    eq((scheme, head["alg"], claims["application_id"]), ("Bearer", "RS256", "app1"))
+    check(0 < claims["exp"] - claims["iat"] <= 86400, claims)
+    at = lambda name: os.path.join(t.vonage, name)  # noqa: E731
+    openssl("pkey", "-in", at("vonage.key"), "-pubout", "-out", at("public"))
+    with open(at("signature"), "wb") as f:
+        f.write(base64.urlsafe_b64decode(signature + "=="))
+    openssl("dgst", "-sha256", "-verify", at("public"), "-signature", at("signature"), given=signed.encode())
+
+
+def replies_mean_what_they_say(t, name):
+    """Each refusal of the driver's table, then a reply that is lost, for both delivery orders."""
+    d = DRIVERS[name]
+    answers = []
+    p, shop = setup(t, name, lambda c, _: answers.pop(0)(c))
+    say = lambda status, body, *_: lambda c: c.say(status, body)  # noqa: E731
+    ok = say(*d.taken)
+    for about, level in (("message", 0), ("address", 1)):
+        if about in d.refusals:
+            answers.append(say(*d.refusals[about]))
+            order = shop.order("least", phone=PHONE)
+            shop.ended(order, "refused")
+            eq([a[:3] for a in shop.attempts(order)], [(2, level, d.refusals[about][0])], about)
+    answers.extend([say(*d.refusals["provider"]), ok])
+    order = shop.order("most", phone=PHONE)
+    shop.ended(order, "accepted", 20)
+    eq([a[:3] for a in shop.attempts(order)], [(3, 2, d.refusals["provider"][0]), (1, 0, d.taken[0])])
+    answers.append(lambda c: c.cut())
+    order = shop.order("most", phone=PHONE)
+    shop.ended(order, "unknown")
+    n = len(p.requests)
+    answers.extend([lambda c: c.cut(), lambda c: c.say(500, b""), ok])
+    order = shop.order("least", phone=PHONE)
+    shop.ended(order, "accepted", 20)
+    eq(shop.outcomes(order), [4, 4, 1])
+    copies = p.requests[n:]
+    eq(len(copies), 3)
+    eq({r["body"] for r in copies}, {copies[0]["body"]}, "the same bytes on every try")
+    if d.key:
+        eq(len({d.key(r) for r in copies}), 1)
+    eq(shop.w.metric("pawl_possible_duplicates_total"), 2)
+
+
+def test_twilios_replies_mean_what_they_say(t):
+    replies_mean_what_they_say(t, "twilio")
+
+
+def test_sinchs_replies_mean_what_they_say(t):
+    replies_mean_what_they_say(t, "sinch")
+
+
+def test_vonages_replies_mean_what_they_say(t):
+    replies_mean_what_they_say(t, "vonage")
+
+
+def test_telnyxs_replies_mean_what_they_say(t):
+    replies_mean_what_they_say(t, "telnyx")
+
+
+def test_a_gateways_replies_mean_what_they_say(t):
+    replies_mean_what_they_say(t, "http")
+
+
+def test_parts_are_shown_and_limited(t):
+    long_text = lambda n: lambda w: w.set_template("least", "text", "\u20ac" * 80 + "x" * (n - 160) + "\n", "sms")  # noqa: E731
+    p, shop = setup(t, "http", taken("http"), prepare=long_text(161))
+    order = shop.order("least", phone=PHONE)
+    shop.ended(order, "accepted")
+    shown = shop.w.must("deliveries", "show", f"least/{order}")
+    check("parts       2 (GSM-7, 161 units)" in shown, shown)
+    eq(shop.w.json("deliveries", "show", f"least/{order}")["items"][0]["segments"], {"parts": 2, "coding": "GSM-7", "units": 161})
+    long_text(1531)(shop.w)
+    shop.w.must("policy", "apply")
+    order = shop.order("least", phone=PHONE)
+    eq(shop.ended(order, "dead")[3:], (0, "the text is 11 short messages long, limit 10"))
+    eq(len(p.requests), 1)
+
+
+def test_a_number_that_is_none_is_refused_and_nothing_leaves(t):
+    p, shop = setup(t, "twilio", taken("twilio"))
+    for phone in ("015112345678", "+0123", "+4915112345678\r\nX: y", "+49 151", "+491511234567890123"):
+        order = shop.order("least", phone=phone)
+        eventually(lambda: shop.deliveries(order)[0][2] in ("refused", "withheld"), 10)  # pylint: disable=cell-var-from-loop
+    eq(p.requests, [])
+
+
+def test_an_sms_provider_that_hangs_holds_up_no_mail(t):
+    sink = t.sink()
+    p = t.keep(HttpPeer(lambda c, _: time.sleep(60)))
+    channels = EMAIL + f'\n  sms: {{ from: "{OWN}", providers: [{{ {DRIVERS["twilio"].row}, url: "{p.url}" }}] }}'
+    shop = Shop(t, channels, "sms, email", sink=sink, host={"dispatcher": {"transfers": 6, "grace": "1s"}})
+    for _ in range(8):
+        shop.order("most", phone=PHONE)
+    eventually(lambda: len(p.requests) >= 4, 10, "the slots of SMS are full")
+    began = time.monotonic()
+    for i in range(12):
+        shop.order("most", phone=PHONE, email=f"a{i}@example.net")
+    eventually(lambda: sum(sink.by_rcpt().values()) == 12, 15, "every mail leaves")
+    check(time.monotonic() - began < 15, "in time")
+    check(len(p.requests) <= 4, f"{len(p.requests)} of 6 transfers taken by SMS")
+
+
+def test_promises_hold_with_a_fault_in_one_of_five_and_a_kill(t):
+    say = DRIVERS["http"].taken[:2]
+    faults = [lambda c: c.cut(), lambda c: c.say(500, b""), lambda c: c.say(429, b""), lambda c: c.reset(), lambda c: c.say(203, b"")]
+    p, shop = setup(t, "http", lambda c, r: faults[r["n"] // 5 % len(faults)](c) if r["n"] % 5 == 4 else c.say(*say), dispatchers=2)
+    numbers = {kind: [f"+49151{code}{i:06d}" for i in range(60)] for kind, code in (("most", 1), ("least", 2))}
+    orders = [shop.order(kind, phone=phone) for kind in numbers for phone in numbers[kind][:20]]
+    shop.w.dispatchers[0].kill9()
+    orders += [shop.order(kind, phone=phone) for kind in numbers for phone in numbers[kind][20:]]
+    shop.w.dispatcher()
+    states = "SELECT count(*) FROM pawl.deliveries WHERE state NOT IN (2, 9)"
+    eventually(lambda: shop.cluster.value(states) == 0, 60, "every delivery has an end")
+    copies = {}
+    for r in p.requests:
+        f = form(r["body"])
+        if not r["refused"]:
+            copies[f["to"]] = copies.get(f["to"], 0) + 1
+    seen = shop.cluster.query("SELECT address, state, possible_duplicates, delivery_order FROM pawl.deliveries")
+    eq(len(seen), len(orders))
+    for address, state, duplicates, delivery_order in seen:
+        n = copies.get(address, 0)
+        if delivery_order == 1:
+            check(n <= 1 and (n == 1 or state == 9), f"{address}: {n} copies, state {state}")
+        else:
+            check(n >= 1 and state == 2 and n - 1 <= duplicates, f"{address}: {n} copies, {duplicates} counted, state {state}")
+
+
+@timeout(300)
+def test_twilios_own_document_allows_what_is_sent(t):
+    document = t.need_shared("openapi/twilio_messages.json")
+    folder, port = installed(t, "tests/peers/prism"), free_ports()
+    prism = Proc("prism", ["node", os.path.join(folder, "node_modules", ".bin", "prism"), "mock", "-p", str(port), "-h", "127.0.0.1", document])
+    t.keep(Closing(prism))
+    eventually(lambda: "listening" in prism.output(), 60, "Prism answers")
+    channel = f'  sms: {{ from: "{OWN}", providers: [{{ {DRIVERS["twilio"].row}, url: "http://127.0.0.1:{port}", callback: "https://a.example/c" }}] }}'
+    channel = channel.replace("AC1,", "AC" + "0" * 32 + ",")
+    shop = Shop(t, channel, "sms")
+    order = shop.order("least", phone=PHONE)
+    shop.ended(order, "accepted", 20)
+    [(outcome, _, code, _, _, sid)] = shop.attempts(order)
+    eq((outcome, code, sid[:2]), (1, 201, "SM"))
+    check("error" not in prism.output().lower().replace("error_", ""), prism.tail())
+
+
+class Closing:
+    def __init__(self, proc):
+        self.proc = proc
+
+    def close(self):
+        self.proc.sigterm()
+        self.proc.wait(10)
