@@ -85,10 +85,10 @@ class PawlSide(Side):
     """The dispatcher with the free sender (drain), or against a sink. Several may share a database."""
     sides = {}  # by database
 
-    def __init__(self, cluster, name, processes=1, sink=None, transfers=200):
+    def __init__(self, cluster, name, processes=1, sink=None, transfers=200, edit=None):
         super().__init__(cluster, name)
         self.processes = processes
-        self.pawl = Pawl(self.db, sink, policy=text("policy.yaml"), setup=False,
+        self.pawl = Pawl(self.db, sink, policy=text("policy.yaml"), edit=edit, setup=False,
                          host={"dispatcher": {"transfers": transfers, "poll": "50ms", "lease": "120s"}, "log": {"level": "warning"}})
         for part in ("subject", "text", "html"):
             self.pawl.set_template("payment-receipt", part, text(f"templates/{part}.mustache"))
