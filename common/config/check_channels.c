@@ -106,6 +106,7 @@ static const struct {
         {CHANNEL_EMAIL, "resend", check_http},
         {CHANNEL_EMAIL, "postmark", check_http},
         {CHANNEL_EMAIL, "sendgrid", check_http},
+        {CHANNEL_EMAIL, "ses", check_http},
         {CHANNEL_SMS, "twilio", check_http},
         {CHANNEL_SMS, "sinch", check_http},
         {CHANNEL_SMS, "vonage", check_http},

@@ -180,6 +180,12 @@ static void secret_wipe(struct secret *secret)
     secret->value = (struct slice){0};
 }
 
+static void wipe_provider(struct provider *provider)
+{
+    secret_wipe(&provider->password);
+    secret_wipe(&provider->session);
+}
+
 static void wipe_secrets(struct policy *policy)
 {
     for (size_t i = 0; i < policy->n_sources; i++) {
@@ -189,7 +195,7 @@ static void wipe_secrets(struct policy *policy)
     }
     for (int kind = CHANNEL_EMAIL; kind < CHANNEL_COUNT; kind++) {
         for (size_t j = 0; j < policy->channels[kind].n_providers; j++)
-            secret_wipe(&policy->channels[kind].providers[j].password);
+            wipe_provider(&policy->channels[kind].providers[j]);
     }
 }
 

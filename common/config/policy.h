@@ -200,20 +200,23 @@ struct provider {
     char *url, *user;
     struct secret password; // the one secret: password, token or key; credential NULL = none
     // What drivers over HTTP need besides; policy_drivers.c has a row for each.
-    char *account;        // twilio: account id, sinch: plan id, vonage: application id
-    char *project;        // fcm
-    char *team, *key_id;  // apns: who signs the token
-    char *topic;          // apns: the app's bundle id
-    char *subject;        // webpush: mailto: or https: of who runs this
-    char *callback;       // URL for status webhooks, or NULL
-    struct gateway *http; // driver http only
-    int tls;              // `tls: starttls|none|implicit` as written, enum provider_tls
-    bool starttls;        // what follows: STARTTLS is demanded (implicit TLS is smtps://)
-    bool plain;           // no TLS: only allowed for loopback
-    char *ca;             // file with the CA certificates, or NULL = the system's
-    bool private_net;     // `private: true`: its address may be a private one
-    double rate;          // a second, over all dispatchers; 0 = unlimited
-    int concurrency;      // tries at once in one dispatcher; 0 = the default
+    char *account; // ses: access key id, twilio: account id, sinch: plan id, vonage: application id
+    char *project; // fcm
+    char *region;  // ses
+    char *config_set;      // ses, may be NULL
+    struct secret session; // ses: of temporary credentials; credential NULL = none
+    char *team, *key_id;   // apns: who signs the token
+    char *topic;           // apns: the app's bundle id
+    char *subject;         // webpush: mailto: or https: of who runs this
+    char *callback;        // URL for status webhooks, or NULL
+    struct gateway *http;  // driver http only
+    int tls;               // `tls: starttls|none|implicit` as written, enum provider_tls
+    bool starttls;         // what follows: STARTTLS is demanded (implicit TLS is smtps://)
+    bool plain;            // no TLS: only allowed for loopback
+    char *ca;              // file with the CA certificates, or NULL = the system's
+    bool private_net;      // `private: true`: its address may be a private one
+    double rate;           // a second, over all dispatchers; 0 = unlimited
+    int concurrency;       // tries at once in one dispatcher; 0 = the default
 };
 
 struct channel {

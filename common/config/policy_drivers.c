@@ -9,7 +9,7 @@
 static const struct schema_word tls_words[] = {
         {"starttls", TLS_STARTTLS}, {"implicit", TLS_IMPLICIT}, {"none", TLS_NONE}, {NULL, 0}};
 static const struct schema_word email_drivers[] = {{"smtp", 0}, {"resend", 0}, {"postmark", 0},
-        {"sendgrid", 0}, {"mailgun", 0}, {"brevo", 0}, {NULL, 0}};
+        {"sendgrid", 0}, {"ses", 0}, {"mailgun", 0}, {"brevo", 0}, {NULL, 0}};
 static const struct schema_word sms_drivers[] = {{"twilio", 0}, {"vonage", 0}, {"sinch", 0},
         {"telnyx", 0}, {"messagebird", 0}, {"http", 0}, {NULL, 0}};
 static const struct schema_word push_drivers[] = {
@@ -42,6 +42,12 @@ static const struct schema_key smtp_keys[] = {
         COMMON,
 };
 static const struct schema_key http_email_keys[] = {DRIVER(email_drivers), TOKEN, BASE, CA, PRIVATE, COMMON};
+static const struct schema_key ses_keys[] = {
+        DRIVER(email_drivers), NEEDED("region", region, "AWS region, as eu-central-1"), NEEDED("access_key", account, "the access key's id"),
+        SECRET("secret", "the access key's secret"),
+        {.name = "session", .type = S_CREDENTIAL, .offset = AT(provider, session.credential), .about = "session token of temporary credentials"},
+        {.name = "config_set", .type = S_TEXT, .offset = AT(provider, config_set), .about = "configuration set"},
+        BASE, CA, PRIVATE, COMMON};
 static const struct schema_key token_email_keys[] = {DRIVER_LATER(email_drivers), TOKEN, COMMON};
 static const struct schema_key mailgun_keys[] = {DRIVER_LATER(email_drivers), TOKEN, CHECKED("domain", S_TEXT, "the sending domain"), COMMON};
 static const struct schema_key twilio_keys[] = {DRIVER(sms_drivers), NEEDED("account", account, "the account's id"), TOKEN, BASE, CALLBACK, CA, PRIVATE, COMMON};
@@ -78,6 +84,7 @@ static const struct schema_key http_keys[] = {
 #define PROVIDER(name_, keys_) static const struct schema name_ = {.name = "provider", .size = sizeof(struct provider), TABLE(keys_)}
 PROVIDER(smtp_schema, smtp_keys);
 PROVIDER(http_email_schema, http_email_keys);
+PROVIDER(ses_schema, ses_keys);
 PROVIDER(token_email_schema, token_email_keys);
 PROVIDER(mailgun_schema, mailgun_keys);
 PROVIDER(twilio_schema, twilio_keys);
@@ -92,7 +99,7 @@ PROVIDER(webpush_schema, webpush_keys);
 
 static const struct schema_variant email_variants[] = {
         {"smtp", &smtp_schema}, {"resend", &http_email_schema}, {"postmark", &http_email_schema},
-        {"sendgrid", &http_email_schema}, {"mailgun", &mailgun_schema}, {"brevo", &token_email_schema}};
+        {"sendgrid", &http_email_schema}, {"ses", &ses_schema}, {"mailgun", &mailgun_schema}, {"brevo", &token_email_schema}};
 static const struct schema_variant sms_variants[] = {
         {"twilio", &twilio_schema}, {"vonage", &vonage_schema}, {"sinch", &sinch_schema}, {"telnyx", &telnyx_schema},
         {"messagebird", &messagebird_schema}, {"http", &http_schema}};

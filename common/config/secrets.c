@@ -106,8 +106,10 @@ static void load_channel(struct loading *loading, struct channel *channel)
     text_init(&owner, 256);
     text_fmt(&owner, "channel '%s'", channel_name(channel->kind));
     for (size_t i = 0; i < channel->n_providers; i++)
-        if (channel->providers[i].driver != DRIVER_OTHER)
+        if (channel->providers[i].driver != DRIVER_OTHER) {
             load(loading, &channel->providers[i].password, text_cstr(&owner));
+            load(loading, &channel->providers[i].session, text_cstr(&owner));
+        }
 }
 
 bool secrets_load(struct policy *policy, const char *dir, enum secrets_of which, struct diag *diag)

@@ -4,6 +4,7 @@
 #include "dispatcher/send/push.h"
 #include "dispatcher/send/resend.h"
 #include "dispatcher/send/sendgrid.h"
+#include "dispatcher/send/ses.h"
 #include "dispatcher/send/sms.h"
 
 #define MIB ((size_t)1 << 20)
@@ -37,6 +38,14 @@ static const struct driver_row drivers[] = {
                 .classify = sendgrid_classify,
                 .body_max = 30 * MIB,
                 .rate_headers = "x-ratelimit-limit x-ratelimit-remaining x-ratelimit-reset",
+        },
+        {
+                .name = "ses",
+                .channel = CHANNEL_EMAIL,
+                .build = ses_build,
+                .classify = ses_classify,
+                .sign = ses_sign,
+                .body_max = 40 * MIB,
         },
         {
                 .name = "apns",

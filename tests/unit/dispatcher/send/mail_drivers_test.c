@@ -311,12 +311,14 @@ static void the_policy_runs_what_the_table_has(void **state)
     for (size_t i = 0; driver_at(i) && driver_at(i)->channel == CHANNEL_EMAIL; i++) {
         AUTO_TEXT struct text yaml = {.max = 4096};
         const struct driver_row *driver = driver_at(i);
-        bool smtp = strcmp(driver->name, "smtp") == 0;
+        const char *needs = strcmp(driver->name, "smtp") == 0 ? "url: 'smtp://127.0.0.1:25'"
+                            : strcmp(driver->name, "ses") == 0
+                                    ? "region: eu-west-1, access_key: A, secret: credential:t"
+                                    : "token: credential:t";
         text_fmt(&yaml,
                 "pawl: 1\nchannels:\n  %s:\n    from: a@example.net\n    providers:\n"
                 "      - { driver: %s, %s }\n",
-                channel_name(driver->channel), driver->name,
-                smtp ? "url: 'smtp://127.0.0.1:25'" : "token: credential:t");
+                channel_name(driver->channel), driver->name, needs);
         struct policy_text file = {(char[]){"p.yaml"}, yaml.ptr, yaml.len};
         struct diag diag = {0};
         struct policy_known known = {0};
