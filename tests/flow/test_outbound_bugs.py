@@ -20,7 +20,7 @@ Each row of the collection's tables (number in it, or section), and where it is 
 | 11 | diplicity-react#1281 | a_due_row_of_a_delivery_that_ended_.. |
 | 13 | novu#2569, #1633, #3893, #2699 | digests: not built yet |
 | 14 | ha-llmvision#545, nmshd/backbone#1042 | unit push_test a_collapse_id_is_hashed_where_it_does_not_fit |
-| 16 | pushy#865, #312, node-apn#685, apns2#20, rpush PR #564 | a_server_that_never_greets_holds_up_nobody, test_send.py a_peer_that_answers_just_in_time_.. (GOAWAY: HTTP/2, not built yet) |
+| 16 | pushy#865, #312, node-apn#685, apns2#20, rpush PR #564 | a_server_that_never_greets_holds_up_nobody, test_send.py a_peer_that_answers_just_in_time_..; test_push_send.py streams_above_a_goaways_last_were_not_taken_and_go_again |
 | 17 | sendgrid-nodejs#708, #741, #954, firebase/extensions#69 | test_outbound_texts.py names_with_quotes_and_ampersands_.., unit render_test fills_every_part_with_its_own_escaping |
 | 19 | upyo#39, cyrus-imapd#2529, #2663, neomutt#1015, Indy#157, fidogate#8, mikel/mail#35 | test_outbound_texts.py subjects_of_emoji_.., unit encode_test |
 | 20 | message-segment-calculator#57, #18, sms-counter-php#15 | unit segments_test extension_characters_are_one_unit_.., an_emoji_is_two_units_.. |
