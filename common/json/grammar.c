@@ -165,8 +165,8 @@ static bool items(struct walk *w, bool in_object, int end)
 static bool container(struct walk *w, bool in_object)
 {
     int end = in_object ? '}' : ']';
-    if (w->depth == JSON_DEPTH_MAX)
-        return broken(w, "nested deeper than the limit of 64");
+    if (w->depth == JSON_DEPTH_MAX + (w->visitor ? w->visitor->deeper : 0))
+        return broken(w, "nested deeper than the limit");
     w->depth++;
     w->at++;
     skip_space(w);

@@ -17,6 +17,7 @@ struct json_item {
 // Both calls are paired and nest as the items do.
 struct json_visitor {
     void *ctx;
+    unsigned deeper; // how many more containers than JSON_DEPTH_MAX may be inside one another
     void (*enter)(void *ctx, const struct json_item *item);
     void (*leave)(void *ctx, const struct json_item *item, struct json_token value);
 };

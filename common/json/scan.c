@@ -184,7 +184,7 @@ bool json_find(struct slice body, const char *const pointers[], size_t n,
         struct json_result results[], struct err *err)
 {
     struct finder f;
-    struct json_visitor visitor = {&f, find_enter, find_leave};
+    struct json_visitor visitor = {.ctx = &f, .enter = find_enter, .leave = find_leave};
     struct json_token root;
     if (!finder_init(&f, pointers, n, err) || !json_walk(body, &visitor, &root, err))
         return false;
@@ -257,7 +257,7 @@ bool json_without(struct slice body, const char *const pointers[], size_t n, str
         struct err *err)
 {
     struct cutter c = {.body = body.ptr, .out = out};
-    struct json_visitor visitor = {&c, cut_enter, cut_leave};
+    struct json_visitor visitor = {.ctx = &c, .enter = cut_enter, .leave = cut_leave};
     struct json_token root;
     size_t before = out->len;
     if (!finder_init(&c.finder, pointers, n, err))

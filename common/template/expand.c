@@ -7,26 +7,26 @@ bool run_step(struct run *run, const struct scope *scope, const struct node *nod
                    TEMPLATE_STEPS_MAX);
 }
 
-static bool is_empty(const json_t *value)
+static bool is_empty(const struct json_node *value)
 {
-    return !value || json_is_null(value) || json_is_false(value) ||
-           (json_is_array(value) && json_array_size(value) == 0) ||
-           (json_is_string(value) && json_string_length(value) == 0);
+    return !value || value->kind == JSON_KIND_NULL || value->kind == JSON_KIND_FALSE ||
+           (value->kind == JSON_KIND_ARRAY && value->n == 0) ||
+           (value->kind == JSON_KIND_STRING && value->text.len == 0);
 }
 
 static bool expand_value(struct run *run, const struct scope *scope, const struct node *node)
 {
-    const json_t *value = run_lookup(run, node->text);
-    bool missing = !value || json_is_null(value);
+    const struct json_node *value = run_lookup(run, node->text);
+    bool missing = !value || value->kind == JSON_KIND_NULL;
     bool strict = !run->how->lenient;
     if (strict && missing)
         return template_err(
                 scope->t, node->at, run->err, "'%.*s' has no value", NAME_ARG(node->text));
-    if (strict && (json_is_object(value) || json_is_array(value)))
+    if (strict && (value->kind == JSON_KIND_OBJECT || value->kind == JSON_KIND_ARRAY))
         return template_err(scope->t, node->at, run->err, "'%.*s' is not one value but %s",
                 NAME_ARG(node->text),
-                json_is_array(value) ? "a list; write a section around it"
-                                     : "a group; name a field of it");
+                value->kind == JSON_KIND_ARRAY ? "a list; write a section around it"
+                                               : "a group; name a field of it");
     return missing || run_scalar(run, scope, node, value);
 }
 
@@ -75,7 +75,7 @@ static bool expand_text(struct run *run, const struct scope *scope, const struct
 }
 
 static bool expand_in(struct run *run, const struct scope *scope, const struct node *section,
-        const json_t *context)
+        const struct json_node *context)
 {
     if (run->depth == TEMPLATE_CONTEXTS_MAX)
         return template_err(scope->t, section->at, run->err, "values are nested deeper than %d",
@@ -89,13 +89,13 @@ static bool expand_in(struct run *run, const struct scope *scope, const struct n
 
 static bool expand_section(struct run *run, const struct scope *scope, const struct node *node)
 {
-    const json_t *value = run_lookup(run, node->text);
+    const struct json_node *value = run_lookup(run, node->text);
     if (is_empty(value))
         return true;
-    if (!json_is_array(value))
+    if (value->kind != JSON_KIND_ARRAY)
         return expand_in(run, scope, node, value);
-    for (size_t i = 0; i < json_array_size(value); i++)
-        if (!expand_in(run, scope, node, json_array_get(value, i)))
+    for (const struct json_node *at = NULL; (at = json_tree_next(value, at)) != NULL;)
+        if (!expand_in(run, scope, node, at))
             return false;
     return true;
 }
@@ -125,8 +125,8 @@ bool run_nodes(struct run *run, const struct scope *scope, size_t from, size_t t
     return true;
 }
 
-bool template_expand(const struct template *t, const struct template_how *how, const json_t *values,
-        struct text *out, struct err *err)
+bool template_expand(const struct template *t, const struct template_how *how,
+        const struct json_node *values, struct text *out, struct err *err)
 {
     struct run run = {.how = how, .out = out, .err = err, .contexts = {values}, .depth = 1};
     struct scope scope = {.t = t};

@@ -13,7 +13,7 @@ struct run {
     const struct template_how *how;
     struct text *out;
     struct err *err;
-    const json_t
+    const struct json_node
             *contexts[TEMPLATE_CONTEXTS_MAX]; // innermost last; NULL = a value that is not there
     unsigned depth;
     unsigned partials;
@@ -42,10 +42,10 @@ bool run_indent(struct run *run, const struct scope *scope, const struct node *n
 struct slice run_dedent(const struct scope *scope, struct slice s);
 
 // The value of a name here, borrowed; NULL if it is missing.
-const json_t *run_lookup(const struct run *run, struct slice name);
+const struct json_node *run_lookup(const struct run *run, struct slice name);
 // Writes a text, number or truth value, escaped by the part; the rest writes nothing.
-bool run_scalar(
-        struct run *run, const struct scope *scope, const struct node *node, const json_t *value);
+bool run_scalar(struct run *run, const struct scope *scope, const struct node *node,
+        const struct json_node *value);
 
 bool expand_partial(struct run *run, const struct scope *scope, const struct node *node);
 bool expand_parent(struct run *run, const struct scope *scope, const struct node *node);

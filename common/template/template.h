@@ -7,9 +7,7 @@
 // "name:line:col: ".
 #pragma once
 #include "common/err.h"
-#include "common/text.h"
-
-#include <jansson.h>
+#include "common/json/tree.h"
 
 enum {
     TEMPLATE_SOURCE_MAX = 256 * 1024, // bytes of one template
@@ -50,7 +48,7 @@ void template_free(struct template *t); // NULL is fine
 // Appends the expansion to out (at most out's ceiling); on an error out is as it was before.
 // In sections false, null, "", [] and what is missing are empty; everything else, 0 too, is not.
 MUST_CHECK bool template_expand(const struct template *t, const struct template_how *how,
-        const json_t *values, struct text *out, struct err *err);
+        const struct json_node *values, struct text *out, struct err *err);
 
 enum template_use {
     TEMPLATE_VALUE,    // {{name}}

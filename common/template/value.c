@@ -4,6 +4,8 @@
 
 #include <stdio.h>
 
+enum { NUMBER_MAX = 63 }; // bytes of a fraction that is written anew
+
 bool run_write(
         struct run *run, const struct scope *scope, const struct node *node, struct slice bytes)
 {
@@ -51,12 +53,6 @@ static bool write_value(
     return run_write(run, scope, node, s);
 }
 
-static const json_t *member(const json_t *object, struct slice name)
-{
-    return json_is_object(object) ? json_object_getn(object, (const char *)name.ptr, name.len)
-                                  : NULL;
-}
-
 // Splits the first part off a dotted name.
 static struct slice next_part(struct slice *rest)
 {
@@ -69,53 +65,63 @@ static struct slice next_part(struct slice *rest)
 
 // The first part is looked for from the innermost context outwards, the others only inside it, so a
 // broken chain finds nothing (spec: interpolation, "Broken Chain Resolution"). NULL if missing.
-const json_t *run_lookup(const struct run *run, struct slice name)
+const struct json_node *run_lookup(const struct run *run, struct slice name)
 {
     unsigned depth = run->depth;
     if (slice_eq(name, SLICE(".")))
         return run->contexts[depth - 1];
     struct slice first = next_part(&name);
-    const json_t *value = NULL;
+    const struct json_node *value = NULL;
     while (!value && depth > 0)
-        value = member(run->contexts[--depth], first);
+        value = json_tree_member(run->contexts[--depth], first);
     while (value && name.len)
-        value = member(value, next_part(&name));
+        value = json_tree_member(value, next_part(&name));
     return value;
 }
 
-// The shortest digits that read back as the same number: 1.21, not 1.20999999999999996.
-static void print_real(double value, char *buf, size_t size)
+static bool is_whole(struct slice literal)
 {
+    for (size_t i = 0; i < literal.len; i++)
+        if (literal.ptr[i] == '.' || literal.ptr[i] == 'e' || literal.ptr[i] == 'E')
+            return false;
+    return true;
+}
+
+// Whole numbers as they stand, however long; others in the shortest digits that read back as the
+// same number: 1.21, not 1.20999999999999996 or 1.210.
+static struct slice number_text(struct slice literal, char *buf, size_t size)
+{
+    char copy[NUMBER_MAX + 1];
+    if (literal.len > NUMBER_MAX || is_whole(literal))
+        return literal;
+    memcpy(copy, literal.ptr, literal.len);
+    copy[literal.len] = '\0';
+    double value = strtod(copy, NULL);
     for (int digits = 15; digits <= 17; digits++) {
         snprintf(buf, size, "%.*g", digits, value);
         if (strtod(buf, NULL) == value)
-            return;
+            break;
     }
+    return slice_of(buf);
 }
 
-bool run_scalar(
-        struct run *run, const struct scope *scope, const struct node *node, const json_t *value)
+bool run_scalar(struct run *run, const struct scope *scope, const struct node *node,
+        const struct json_node *value)
 {
-    char buf[40];
-    switch (json_typeof(value)) {
-    case JSON_STRING:
-        return write_value(run, scope, node,
-                (struct slice){(const unsigned char *)json_string_value(value),
-                        json_string_length(value)});
-    case JSON_INTEGER:
-        snprintf(buf, sizeof buf, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
-        return run_write(run, scope, node, slice_of(buf));
-    case JSON_REAL:
-        print_real(json_real_value(value), buf, sizeof buf);
-        return run_write(run, scope, node, slice_of(buf));
-    case JSON_TRUE:
-        return run_write(run, scope, node, SLICE("true"));
-    case JSON_FALSE:
-        return run_write(run, scope, node, SLICE("false"));
-    case JSON_NULL:
-    case JSON_OBJECT:
-    case JSON_ARRAY:
-    default:
-        return true;
+    char buf[NUMBER_MAX];
+    switch (value->kind) {
+    case JSON_KIND_STRING:
+        return write_value(run, scope, node, value->text);
+    case JSON_KIND_NUMBER:
+        return run_write(run, scope, node, number_text(value->text, buf, sizeof buf));
+    case JSON_KIND_TRUE:
+    case JSON_KIND_FALSE:
+        return run_write(run, scope, node, value->text);
+    case JSON_KIND_NONE:
+    case JSON_KIND_NULL:
+    case JSON_KIND_OBJECT:
+    case JSON_KIND_ARRAY:
+        break;
     }
+    return true;
 }

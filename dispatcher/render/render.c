@@ -13,7 +13,7 @@ struct job {
     const struct message *message;
     const struct channel *channel;
     const struct delivery *delivery;
-    const json_t *values;
+    const struct json_node *values;
     char locale[LOCALE_ROOM];
 };
 
@@ -48,10 +48,13 @@ static bool has_locale(const struct job *job, const char *locale)
 }
 
 // The contact's locale comes from outside: only what can be one is looked up ("de", "de-AT").
-static bool locale_like(const char *text)
+static bool locale_like(struct slice text)
 {
-    size_t len = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_");
-    return len > 0 && text[len] == '\0' && len < LOCALE_ROOM;
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";
+    for (size_t i = 0; i < text.len; i++)
+        if (!text.ptr[i] || !strchr(plain, text.ptr[i]))
+            return false;
+    return text.len > 0 && text.len < LOCALE_ROOM;
 }
 
 // ASCII letters differ by one bit; digits stay.
@@ -83,13 +86,13 @@ static void spell(char *locale)
 // de-AT, de, and where neither has all that is needed, the policy's.
 static void choose_locale(struct job *job)
 {
-    const char *wanted =
-            json_string_value(json_object_get(json_object_get(job->values, "contact"), "locale"));
+    const struct json_node *wanted =
+            json_tree_member(json_tree_member(job->values, SLICE("contact")), SLICE("locale"));
     snprintf(job->locale, sizeof job->locale, "%s", job->context->policy->locale);
-    if (!wanted || !locale_like(wanted))
+    if (!wanted || wanted->kind != JSON_KIND_STRING || !locale_like(wanted->text))
         return;
-    char candidate[LOCALE_ROOM];
-    snprintf(candidate, sizeof candidate, "%s", wanted);
+    char candidate[LOCALE_ROOM] = "";
+    memcpy(candidate, wanted->text.ptr, wanted->text.len);
     bool found = has_locale(job, candidate);
     if (!found) {
         spell(candidate);
@@ -170,10 +173,9 @@ static bool finish_short(const struct job *job, struct content *content, struct 
     if (!content->text[0])
         return err_set(err, ERR_INPUT, "the %s message is empty",
                 job->channel->kind == CHANNEL_SMS ? "text" : name);
-    json_error_t why;
-    json_t *data = content->data ? json_loads(content->data, JSON_REJECT_DUPLICATES, &why) : NULL;
-    bool ok = !content->data || json_is_object(data);
-    json_decref(data);
+    AUTO_JSON_TREE struct json_tree data = {0};
+    bool ok = !content->data || (json_tree_read(&data, slice_of(content->data), NULL) &&
+                                        data.nodes->kind == JSON_KIND_OBJECT);
     return ok || err_set(err, ERR_INPUT, "'%s/push.%s.data.mustache' makes no JSON object",
                          job->message->name, job->locale);
 }
@@ -239,24 +241,17 @@ static bool find_rules(struct job *job, struct err *err)
     return true;
 }
 
-static void auto_decref_(json_t **json)
-{
-    json_decref(*json);
-}
-
 bool render_content(
         const struct render_context *context, struct delivery *delivery, struct err *err)
 {
     struct job job = {.context = context, .delivery = delivery};
     if (!find_rules(&job, err))
         return false;
-    json_error_t why;
-    const char *data = delivery->data;
-    __attribute__((cleanup(auto_decref_))) json_t *values =
-            data ? json_loads(data, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &why) : NULL;
-    if (!json_is_object(values))
+    AUTO_JSON_TREE struct json_tree values = {0};
+    if (!delivery->data || !json_tree_read(&values, slice_of(delivery->data), NULL) ||
+            values.nodes->kind != JSON_KIND_OBJECT)
         return err_set(err, ERR_INPUT, "the notification has no values any more");
-    job.values = values;
+    job.values = values.nodes;
     choose_locale(&job);
     struct content content = {0};
     if (!expand_parts(&job, &content, err)) {

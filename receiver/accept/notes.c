@@ -37,25 +37,32 @@ void once_keys_free(struct once_keys *once)
 }
 
 // What a once key may name: there an event goes by its whole name, since two sources, or two
-// accounts of one, may use the same id.
-static void name_event(const struct batch *batch, const struct note *note, json_t *values)
+// accounts of one, may use the same id. Returns the name, which values borrow.
+static char *name_event(
+        const struct batch *batch, const struct note *note, struct json_node *values)
 {
     const struct candidate *event = &batch->judgements.rows[note->judgement].event;
     const struct source *source = policy_source_by_id(batch->policy, event->source);
-    AUTO_FREE char *name = values_event_name(source ? source->name : "", event->scope, event->id);
-    json_object_set_new(json_object_get(values, "event"), "id", json_string(name));
+    char *name = values_event_name(source ? source->name : "", event->scope, event->id);
+    const struct json_node *id =
+            json_tree_member(json_tree_member(values, SLICE("event")), SLICE("id"));
+    if (id)
+        values[id - values].text = slice_of(name);
+    return name;
 }
 
-// values: what its data says; changed.
-static bool expand_once(const struct batch *batch, const struct once_keys *once, struct note *note,
-        json_t *values, struct err *err)
+static bool expand_once(
+        const struct batch *batch, const struct once_keys *once, struct note *note, struct err *err)
 {
+    AUTO_JSON_TREE struct json_tree values = {0};
+    if (!json_tree_read(&values, slice_of(note->data), err))
+        return false;
     size_t message = (size_t)(note->message - batch->policy->messages);
-    name_event(batch, note, values);
+    AUTO_FREE char *name = name_event(batch, note, values.nodes);
     struct text out;
     text_init(&out, ONCE_MAX);
     struct template_how how = {.part = TEMPLATE_TEXT};
-    bool ok = template_expand(once->by_message[message], &how, values, &out, err);
+    bool ok = template_expand(once->by_message[message], &how, values.nodes, &out, err);
     note->once = ok ? text_steal(&out) : NULL;
     text_fini(&out);
     return ok;
@@ -88,8 +95,8 @@ static bool add_note(struct batch *batch, const struct once_keys *once, size_t m
     struct note note = {.message = &batch->policy->messages[message], .judgement = judgement};
     json_t *values = values_of_note(&words);
     note.data = values_compact(values);
-    bool ok = expand_once(batch, once, &note, values, err);
     json_decref(values);
+    bool ok = expand_once(batch, once, &note, err);
     if (!ok) {
         free(note.data);
         return err_prefix(err, "once key of message '%s'", note.message->name);

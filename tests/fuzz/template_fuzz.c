@@ -3,7 +3,7 @@
 //   clang-14 -std=gnu17 -D_GNU_SOURCE -g -O1 -fsanitize=fuzzer,address,undefined -I. common/base.c
 //   common/err.c \
 //       common/text.c common/utf8.c common/json/*.c common/template/*.c tests/fuzz/template_fuzz.c
-//       -ljansson \ -o template_fuzz
+//       -o template_fuzz
 //   ./template_fuzz -max_total_time=60 -max_len=4096
 #include "common/template/template.h"
 
@@ -28,7 +28,7 @@ static void count(void *ctx, const struct template_name *name)
     ++*(size_t *)ctx;
 }
 
-static void expand(const struct template *t, struct template_how how, const json_t *json)
+static void expand(const struct template *t, struct template_how how, const struct json_node *json)
 {
     AUTO_TEXT struct text out = {.max = OUT_MAX};
     struct err err = {0};
@@ -43,9 +43,9 @@ static void expand(const struct template *t, struct template_how how, const json
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static json_t *json;
-    if (!json)
-        json = json_loads(values, 0, NULL);
+    static struct json_tree json;
+    if (!json.n && !json_tree_read(&json, slice_of(values), NULL))
+        abort();
     const uint8_t *nul = memchr(data, 0, size);
     struct slice main_source = {data, nul ? (size_t)(nul - data) : size};
     struct slice inner_source =
@@ -57,7 +57,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     assert(t || (err.kind == ERR_INPUT && strncmp(err.msg, "t:", 2) == 0));
     for (int part = TEMPLATE_TEXT; t && part <= TEMPLATE_JSON; part++)
         for (int lenient = 0; lenient < 2; lenient++)
-            expand(t, (struct template_how){part, lenient, partial, inner}, json);
+            expand(t, (struct template_how){part, lenient, partial, inner}, json.nodes);
     if (t)
         template_names(t, count, &names);
     assert(names <= size);

@@ -18,13 +18,14 @@ static inline struct template *parse(const char *name, struct slice source)
     return t;
 }
 
-static inline json_t *load(const char *values)
+// Borrows the text.
+static inline struct json_tree load(const char *values)
 {
-    json_error_t error;
-    json_t *json = json_loads(values, JSON_DECODE_ANY | JSON_ALLOW_NUL, &error);
-    if (!json)
-        fail_msg("%s: %s", values, error.text);
-    return json;
+    struct json_tree tree = {0};
+    struct err err;
+    if (!json_tree_read(&tree, slice_of(values), &err))
+        fail_msg("%s: %s", values, err.msg);
+    return tree;
 }
 
 // The partials of these tests; they are parsed on the first call.
@@ -61,15 +62,14 @@ static inline char *expand(struct slice source, const char *values, struct templ
 {
     struct template *made[PARTIALS_ROOM] = {0};
     struct template *t = parse("t", source);
-    json_t *json = load(values);
+    AUTO_JSON_TREE struct json_tree json = load(values);
     AUTO_TEXT struct text out = {.max = OUT_MAX};
     struct err err = {0};
     how.partial = partial;
     how.ctx = made;
     assert_true(text_str(&out, "before "));
-    bool ok = template_expand(t, &how, json, &out, &err);
+    bool ok = template_expand(t, &how, json.nodes, &out, &err);
     assert_true(ok || (err.kind == ERR_INPUT && strcmp(text_cstr(&out), "before ") == 0));
-    json_decref(json);
     template_free(t);
     for (size_t i = 0; i < ARRAY_LEN(made); i++)
         template_free(made[i]);

@@ -4,6 +4,7 @@
 
 #include "tests/test.h"
 
+#include <jansson.h>
 #include <stdio.h>
 
 static void suite_path(const char *file, char *path, size_t size)
@@ -61,7 +62,10 @@ static void run_case(const char *file, json_t *test)
     struct template_how how = {TEMPLATE_HTML, true, find_partial, &partials};
     AUTO_TEXT struct text out = {.max = 10000};
     struct err err = {0};
-    if (!template_expand(t, &how, json_object_get(test, "data"), &out, &err))
+    AUTO_FREE char *data = json_dumps(json_object_get(test, "data"), JSON_ENCODE_ANY);
+    AUTO_JSON_TREE struct json_tree values = {0};
+    assert_true(json_tree_read(&values, slice_of(data), NULL));
+    if (!template_expand(t, &how, values.nodes, &out, &err))
         fail_msg("%s: %s: %s", file, name, err.msg);
     if (strcmp(text_cstr(&out), want) != 0)
         fail_msg("%s: %s: want \"%s\", got \"%s\"", file, name, want, text_cstr(&out));
