@@ -3,6 +3,7 @@
 #include "cli/deliveries/deliveries.h"
 #include "cli/demo/demo.h"
 #include "cli/doctor/doctor.h"
+#include "cli/gates/gates.h"
 #include "cli/help.h"
 #include "cli/inbox/inbox.h"
 #include "cli/inbox/rejected.h"
@@ -91,6 +92,22 @@ const struct command commands[] = {
     {.group = "Messages out", .words = "deliveries redrive", .args = "[NOTIFICATION]", .max_args = 1, .run = deliveries_redrive,
      .flags = FLAG_BIT(REASON) | FILTER_FLAGS,
      .summary = "send deliveries that ended anew, by id or by filter", .example = "pawl deliveries redrive --state dead --since 2h --reason 'the relay is back' --dry-run"},
+    {.group = "Messages out", .words = "pause", .args = "WHAT", .min_args = 1, .max_args = 1, .run = pause_command,
+     .flags = FLAG_BIT(REASON) | FLAG_BIT(FOR),
+     .summary = "hold back a message type, channel:C, provider:DRIVER or all", .example = "pawl pause channel:sms --reason 'wrong sender' --for 1h"},
+    {.group = "Messages out", .words = "resume", .args = "WHAT", .min_args = 1, .max_args = 1, .run = resume_command,
+     .flags = FLAG_BIT(REASON),
+     .summary = "let what was paused go on", .example = "pawl resume channel:sms"},
+    {.group = "Messages out", .words = "pauses", .args = "", .run = pauses_command,
+     .summary = "what is paused, since when, by whom, and how much it holds", .example = "pawl pauses"},
+    {.group = "Messages out", .words = "suppress list", .args = "[ADDRESS]", .max_args = 1, .run = suppress_list, .flags = FLAG_BIT(CHANNEL),
+     .summary = "addresses that get nothing, newest first", .example = "pawl suppress list ann@example.net"},
+    {.group = "Messages out", .words = "suppress add", .args = "ADDRESS", .min_args = 1, .max_args = 1, .run = suppress_add,
+     .flags = FLAG_BIT(CHANNEL) | FLAG_BIT(TYPE) | FLAG_BIT(REASON),
+     .summary = "send an address nothing more, or nothing of one type", .example = "pawl suppress add ann@example.net --reason 'asked on the phone'"},
+    {.group = "Messages out", .words = "suppress remove", .args = "ADDRESS", .min_args = 1, .max_args = 1, .run = suppress_remove,
+     .flags = FLAG_BIT(CHANNEL) | FLAG_BIT(TYPE) | FLAG_BIT(REASON),
+     .summary = "let an address get messages again", .example = "pawl suppress remove ann@example.net --reason 'the box works again'"},
     {.group = "Story", .words = "story", .args = "REF", .min_args = 1, .max_args = 1, .run = story_command,
      .summary = "the timeline of an order, event, notification or message id", .example = "pawl story 1001"},
     {.group = "Policy", .words = "policy check", .args = "[FILES]", .max_args = FILES_MAX, .run = policy_command_check,

@@ -168,3 +168,46 @@ def test_a_cancel_that_meets_a_claim_leaves_it_alone(t):
     w.dispatcher()
     ended(rows, nid, 2)
     eq(sink.by_rcpt(), {"ann@example.net": 1})
+
+
+def test_a_pause_holds_until_it_is_resumed_and_says_by_whom(t):
+    w, sink, rows = setup(t, dispatchers=0)
+    for bad, code in (("none", 3), ("channel:fax", 3), ("provider:resend", 3)):
+        eq(w.run("pause", bad, "--reason", "x")[0], code, bad)
+    eq(w.run("pause", "most")[0], 2, "a reason is demanded")
+    w.must("pause", "most", "--reason", "wrong text")
+    check("paused already" in w.must("pause", "most", "--reason", "wrong price", "--for", "1h"), "one pause, changed")
+    most, least = rows.add("most", "m@example.net"), rows.add("least", "l@example.net")
+    w.dispatcher()
+    ended(rows, least, 2)
+    row = eventually(lambda: next((p for p in w.json("pauses")["items"] if p["held"] == 1), None), 10, "it holds one")
+    eq((row["what"], row["state"], row["by"], row["reason"]), ("most", "paused", WHO, "wrong price"))
+    check(row["until"], "an hour")
+    eq((rows.state(most), sink.by_rcpt()), (0, {"l@example.net": 1}))
+    eq(w.json("resume", "most"), {"changed": True})
+    ended(rows, most, 2)
+    eq(w.json("resume", "most"), {"changed": False})
+    eq([a[0][2] for a in (audit(rows, "pause"), audit(rows, "resume"))], ["wrong text", ""])
+    eq(w.json("pauses")["items"][0]["state"] if w.json("pauses")["items"] else "ended", "ended")
+
+
+def test_a_suppressed_address_gets_nothing_until_it_is_let_go(t):
+    w, sink, rows = setup(t)
+    eq(w.run("suppress", "add", "ann@example.net")[0], 2, "a reason is demanded")
+    eq(w.run("suppress", "add", "abc", "--reason", "x")[0], 2, "what it is an address of")
+    eq(w.json("suppress", "add", "Ann@Example.net", "--reason", "asked on the phone"), {"changed": True})
+    eq(w.json("suppress", "add", "ann@example.net", "--reason", "again"), {"changed": False})
+    w.must("suppress", "add", "bob@example.net", "--type", "most", "--reason", "no receipts")
+    ann, bob, other = rows.add("least", "ann@example.net"), rows.add("most", "bob@example.net"), rows.add("least", "bob@example.net")
+    ended(rows, ann, 5)
+    ended(rows, bob, 5)
+    ended(rows, other, 2)
+    eq([(r["address"], r["type"], r["reason"], r["source"], r["note"]) for r in w.json("suppress", "list", "ann@example.net")["items"]],
+       [("a***@e***.net", None, "by hand", WHO, "asked on the phone")])
+    eq(len(w.json("suppress", "list", "--channel", "email")["items"]), 2)
+    eq(w.json("suppress", "remove", "ann@example.net", "--reason", "asked again"), {"changed": True})
+    eq(w.json("suppress", "remove", "ann@example.net", "--reason", "asked again"), {"changed": False})
+    w.must("deliveries", "redrive", ann, "--reason", "asked again", "--yes")
+    eventually(lambda: all_of(rows, ann) == [(0, 5), (1, 2)], 10)
+    eq(sink.by_rcpt(), {"ann@example.net": 1, "bob@example.net": 1})
+    eq(len(audit(rows, "suppress.add") + audit(rows, "suppress.remove")), 3)

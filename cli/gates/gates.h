@@ -1,0 +1,10 @@
+// gates.h: what a person holds back: `pawl pause`, `resume`, `pauses`, `suppress list|add|remove`.
+#pragma once
+#include "cli/command.h"
+
+int pause_command(const struct call *call);
+int resume_command(const struct call *call);
+int pauses_command(const struct call *call);
+int suppress_list(const struct call *call);
+int suppress_add(const struct call *call);
+int suppress_remove(const struct call *call);

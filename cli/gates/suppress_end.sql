@@ -1,0 +1,13 @@
+-- Lets an address get messages again: $1 channel, $2 message (0 = all), $3 address, $4 who, $5 why.
+-- returns: was it suppressed bool
+WITH gone AS (
+    DELETE FROM suppressions
+    WHERE channel = $1::int4 AND type = $2::int4 AND key = address_key($1::int4, $3::text)
+    RETURNING key, reason, since
+), audited AS (
+    INSERT INTO audit (actor, action, object, reason, detail)
+    SELECT $4::text, 'suppress.remove', format('suppression/%s/%s/%s', $1::int4, $2::int4, encode(key, 'hex')), $5::text,
+           format('{"reason":%s}', reason)
+    FROM gone
+)
+SELECT EXISTS (SELECT 1 FROM gone)
