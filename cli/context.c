@@ -5,6 +5,7 @@
 #include "cli/up/place.h"
 #include "common/clock.h"
 #include "common/template/template.h"
+#include "receiver/receipt/receipt_read.h"
 #include "receiver/verify/handshake.h"
 #include "receiver/verify/verify.h"
 
@@ -104,6 +105,8 @@ const struct policy_known policy_knowledge = {.scheme = scheme_known,
         .horizon_s = scheme_horizon_s,
         .signs_url = scheme_signs_url,
         .keys = scheme_keys,
+        .receipts_of = receipt_provider_of,
+        .receipts_channel = receipt_channel_of,
         .handshake_token = handshake_needs_token};
 
 struct seeing {
@@ -164,6 +167,8 @@ const struct policy_known policy_knowledge_of_files = {.scheme = scheme_known,
         .horizon_s = scheme_horizon_s,
         .signs_url = scheme_signs_url,
         .keys = scheme_keys,
+        .receipts_of = receipt_provider_of,
+        .receipts_channel = receipt_channel_of,
         .handshake_token = handshake_needs_token};
 
 struct pg *context_connect(

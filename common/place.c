@@ -4,7 +4,7 @@
 
 enum { REDRIVE_MAX = 1000000 };
 
-void place_write(const struct place *place, char out[PLACE_MAX])
+void place_write(const struct delivery_place *place, char out[PLACE_MAX])
 {
     char hex[KEY_HEX];
     key_hex(place->notification, hex);
@@ -42,9 +42,9 @@ static bool take_hyphen(struct slice *text)
     return there;
 }
 
-bool place_read(struct slice text, struct place *ret_place)
+bool place_read(struct slice text, struct delivery_place *ret_place)
 {
-    struct place place;
+    struct delivery_place place;
     char again[PLACE_MAX];
     struct slice rest = text, hex;
     if (!take_number(&rest, 16, BUCKETS - 1, &place.bucket) || !take_hyphen(&rest) ||
@@ -63,7 +63,7 @@ bool place_read(struct slice text, struct place *ret_place)
     return true;
 }
 
-struct key place_key(const struct place *place, int channel)
+struct key place_key(const struct delivery_place *place, int channel)
 {
     return key_delivery(place->notification, channel, SLICE(""), place->redrive);
 }

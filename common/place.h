@@ -8,14 +8,14 @@
 
 #define PLACE_MAX 48 // with NUL
 
-struct place {
+struct delivery_place {
     int bucket;
     struct key notification;
     int redrive;
 };
 
-void place_write(const struct place *place, char out[PLACE_MAX]);
+void place_write(const struct delivery_place *place, char out[PLACE_MAX]);
 // False for anything that place_write() does not write.
-bool place_read(struct slice text, struct place *ret_place);
+bool place_read(struct slice text, struct delivery_place *ret_place);
 // The outward key of the delivery there, of a channel whose deliveries have no target.
-struct key place_key(const struct place *place, int channel);
+struct key place_key(const struct delivery_place *place, int channel);

@@ -25,6 +25,19 @@ const char *move_outcome_name(enum move_outcome outcome)
     return (size_t)outcome < ARRAY_LEN(names) ? names[outcome] : "none";
 }
 
+const char *receipt_kind_name(enum receipt_kind kind)
+{
+    static const char *const names[] = {[RECEIPT_NONE] = "none",
+            [RECEIPT_ACCEPTED] = "accepted",
+            [RECEIPT_DELIVERED] = "delivered",
+            [RECEIPT_TEMPORARY] = "temporary",
+            [RECEIPT_REFUSED] = "refused",
+            [RECEIPT_BOUNCED] = "bounced",
+            [RECEIPT_COMPLAINED] = "complained",
+            [RECEIPT_UNSUBSCRIBED] = "unsubscribed"};
+    return (size_t)kind < ARRAY_LEN(names) ? names[kind] : "invalid";
+}
+
 // Copies bytes to *at and moves it behind them.
 static struct slice keep(struct slice bytes, unsigned char **at)
 {
@@ -57,6 +70,7 @@ void event_clear_meaning(struct event *event)
     event->has_sequence = false;
     event->sequence = 0;
     free(steal(&event->order_id));
+    free(steal(&event->receipt));
     free(event->contact);
     free(event->data);
     event->contact = xstrdup("{}");
@@ -71,6 +85,7 @@ void arrival_drop_events(struct arrival *arrival)
         free(event->id);
         free(event->type);
         free(event->order_id);
+        free(event->receipt);
         free(event->contact);
         free(event->data);
     }
@@ -85,5 +100,6 @@ void arrival_free(struct arrival *arrival)
         return;
     arrival_drop_events(arrival);
     free(arrival->headers);
+    free(arrival->query);
     free(arrival);
 }

@@ -2,6 +2,7 @@
 #pragma once
 #include "common/config/policy.h"
 #include "common/keys.h"
+#include "receiver/receipt.h"
 
 // What became of an event. Stored numbers: never renumber.
 enum event_outcome {
@@ -45,7 +46,8 @@ struct event {
     int to;                          // index into flow.states, -1 = none
     bool has_sequence;
     int64_t sequence;
-    char *contact, *data; // JSON objects as text, "{}" when empty
+    char *contact, *data;    // JSON objects as text, "{}" when empty
+    struct receipt *receipt; // owned; NULL = it is none
     // results of the accept transaction
     enum event_outcome outcome;
     enum move_outcome move; // of the first judgement; for an app source's duplicate: the stored one
@@ -74,6 +76,7 @@ struct arrival {
     bool form;                // the body is application/x-www-form-urlencoded
     bool has_once;            // where the id is not signed and what is signed is not the body:
     unsigned char once[32];   // the sha256 of what must come only once
+    char *query;              // of a source of receipts: the URL's part behind '?', owned; or NULL
     char *headers;            // kept header lines "Name: value\n", secrets redacted; may be NULL
     int64_t received_us;      // wall clock
     int64_t deadline_ms;      // monotonic: past it the answer is 503

@@ -1,6 +1,7 @@
 #include "receiver/door.h"
 
 #include "receiver/http/coded.h"
+#include "receiver/receipt/receipt_read.h"
 #include "receiver/verify/handshake.h"
 #include "receiver/verify/sns.h"
 #include "receiver/verify/verify.h"
@@ -154,7 +155,7 @@ struct read_pointers door_pointers(const struct source *source)
         return (struct read_pointers){0};
     return (struct read_pointers){.id = scheme_id_pointer(scheme, source),
             .id_more = scheme_id_more(scheme),
-            .id_digest = scheme_id_digest(scheme),
+            .id_digest = scheme_id_digest(scheme) || source->id_digest,
             .id_each = scheme_id_each(scheme),
             .batch = scheme_batch(scheme),
             .inner = scheme_inner(scheme),
@@ -169,5 +170,6 @@ struct read_pointers door_pointers(const struct source *source)
             .app = scheme_is_app(scheme),
             .header_id = scheme_id_header(scheme),
             .header_type = scheme_type_told(scheme),
-            .unsigned_id = scheme_id_unsigned(scheme)};
+            .unsigned_id = scheme_id_unsigned(scheme),
+            .receipt = source->receipts ? receipt_read : NULL};
 }

@@ -5,7 +5,7 @@ WITH rule AS (
     SELECT x.role, t.name, p.privilege, x.wanted
     FROM (VALUES
         ('pawl_receiver', 'migrations policy_versions policy_texts names key_gen keys moves notifications orders waiting', 'SELECT', true),
-        ('pawl_receiver', 'keys replay_keys bodies repeats deliveries due moves notifications orders waiting rejected', 'INSERT', true),
+        ('pawl_receiver', 'keys replay_keys bodies repeats deliveries due moves notifications orders waiting rejected receipts attempts suppressions', 'INSERT', true),
         ('pawl_receiver', 'orders secret_uses', 'UPDATE', true),
         ('pawl_receiver', 'waiting', 'DELETE', true),
         ('pawl_receiver', 'contents attempts bodies', 'SELECT', false),
@@ -19,7 +19,7 @@ WITH rule AS (
         ('pawl_receiver', 'provider_tokens', 'SELECT INSERT UPDATE DELETE', false),
         ('pawl_operator', 'provider_tokens', 'SELECT INSERT UPDATE DELETE', false),
         ('pawl_maint', 'key_gen', 'SELECT INSERT UPDATE', true),
-        ('pawl_maint', 'keys_0 replay_keys_0 bodies_0 repeats_0 moves_0 attempts_0 contents_0 rejected_0', 'SELECT TRUNCATE', true),
+        ('pawl_maint', 'keys_0 replay_keys_0 bodies_0 repeats_0 moves_0 attempts_0 contents_0 rejected_0 receipts_0', 'SELECT TRUNCATE', true),
         ('pawl_maint', 'orders notifications deliveries audit_0', 'INSERT DELETE TRUNCATE', false),
         ('pawl_operator', 'policy_versions policy_texts names audit deliveries due attempts unknown_outcomes pauses suppressions', 'INSERT', true),
         ('pawl_operator', 'deliveries pauses', 'UPDATE', true),

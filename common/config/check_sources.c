@@ -218,6 +218,31 @@ static void check_handshake(const struct making *making, const struct source *so
                 source->scheme);
 }
 
+// Whose receipts they are must be known, and be of the channel that is named.
+static void check_receipts(const struct making *making, const struct source *source)
+{
+    const struct policy_known *known = making->known;
+    if (!source->receipts && source->provider)
+        SAY(DIAG_ERROR, &source->provider, &source->name, "receipts",
+                "'provider' says whose receipts these are: it needs 'receipts: CHANNEL'");
+    if (!source->receipts || !source->scheme || !known->receipts_of || !known->receipts_channel)
+        return;
+    const char *provider = source->provider ? source->provider : known->receipts_of(source->scheme);
+    enum channel_kind channel = provider ? known->receipts_channel(provider) : CHANNEL_NONE;
+    if (!provider)
+        SAY(DIAG_ERROR, &source->receipts, &source->scheme, "receipts",
+                "receipts: scheme '%s' does not say whose they are: add 'provider', e.g. vonage",
+                source->scheme);
+    else if (channel == CHANNEL_NONE)
+        SAY(DIAG_ERROR, &source->provider, &source->receipts, "receipts",
+                "provider: receipts of '%s' can't be read; twilio, sinch, vonage, telnyx, "
+                "sendgrid, postmark, resend and ses can",
+                provider);
+    else if (strcmp(channel_name(channel), source->receipts) != 0)
+        SAY(DIAG_ERROR, &source->receipts, &source->scheme, "receipts",
+                "receipts: those of %s are of channel %s", provider, channel_name(channel));
+}
+
 static void check_source(const struct making *making, struct source *source)
 {
     bool is_map =
@@ -232,6 +257,7 @@ static void check_source(const struct making *making, struct source *source)
     check_token(making, source);
     check_handshake(making, source);
     check_horizon(making, source);
+    check_receipts(making, source);
     for (size_t i = 0; i < source->n_events; i++) {
         if (source->events[i].type)
             check_rule(making, &source->events[i]);

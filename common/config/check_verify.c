@@ -249,8 +249,8 @@ static void check_batch(const struct making *making, const struct source *source
     }
 }
 
-// Of the rows below: id, type and time.
-enum { FIRST_OF_JWT = 1, TYPE_KEY = 2, LAST_OF_JWT = 3 };
+// Of the rows below: id, type, time and id_digest.
+enum { FIRST_OF_JWT = 1, TYPE_KEY = 2, LAST_OF_JWT = 4 };
 
 // The keys of a source that says itself how it is read.
 static void check_keys(const struct making *making, const struct source *source, const char *scheme)
@@ -270,10 +270,10 @@ static void check_keys(const struct making *making, const struct source *source,
             {"type", &source->type_ptr, source->type_ptr != NULL,
                     !(source->verify && source->verify->type_header)},
             {"time", &source->time_ptr, source->time_ptr != NULL, false},
+            {"id_digest", &source->id_digest, source->id_digest, false},
             {"scope", &source->scope, source->n_scope != 0, false},
             {"batch", &source->batch, source->n_batch != 0, false},
-            {"id_more", &source->id_more, source->n_id_more != 0, false},
-            {"id_digest", &source->id_digest, source->id_digest, false}};
+            {"id_more", &source->id_more, source->n_id_more != 0, false}};
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         bool own = custom || none || (jwt && i >= FIRST_OF_JWT && i <= LAST_OF_JWT) ||
                    (topic && i == TYPE_KEY);

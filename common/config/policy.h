@@ -135,7 +135,8 @@ struct source {
     size_t n_topics;
     struct token_rule *token; // scheme jwt only
     char *jwks;               // https URL of the provider's key set; or NULL
-    char *receipts;           // channel name, or NULL (not active yet)
+    char *receipts;           // channel name, or NULL
+    char *provider;           // whose receipts they are; NULL = as the scheme says
     struct event_rule *events;
     size_t n_events;
 };
@@ -339,6 +340,10 @@ struct policy_known {
     // Does it sign the URL, so that its sources need public_url?
     bool (*signs_url)(const char *scheme);
     enum policy_keys (*keys)(const char *scheme);
+    // Whose receipts a source of this scheme brings, NULL = the policy must say it; the channel of a
+    // provider's receipts, CHANNEL_NONE = it sends none.
+    const char *(*receipts_of)(const char *scheme);
+    enum channel_kind (*receipts_channel)(const char *provider);
     // Is its handshake answered only with `handshake: { token: .. }`?
     bool (*handshake_token)(const char *scheme);
 };

@@ -6,4 +6,4 @@ SELECT coalesce((SELECT max(version) FROM policy_versions), 0), extract(epoch FR
        substring(c.relname::text FROM '\d+$')::int4, pg_relation_size(c.oid)
 FROM (SELECT gen, overlap, at FROM key_gen ORDER BY gen DESC LIMIT 1) g, pg_class c
 WHERE c.relnamespace = 'pawl'::regnamespace AND c.relkind = 'r'
-  AND c.relname ~ '^(keys|replay_keys|bodies|repeats|moves|attempts|contents|rejected)_\d+$'
+  AND c.relname ~ '^(keys|replay_keys|bodies|repeats|moves|attempts|contents|rejected|receipts)_\d+$'

@@ -10,7 +10,7 @@
 #define REJECTED_KEEP (7 * DAY)
 enum { TRIES = 5, PAUSE_MS = 50 };
 
-enum { BODIES, REPEATS, MOVES, ATTEMPTS, CONTENTS, REJECTED };
+enum { BODIES, REPEATS, MOVES, ATTEMPTS, CONTENTS, REJECTED, RECEIPTS };
 const struct ring rings[RING_COUNT] = {
         [BODIES] = {"bodies", 2 * DAY},
         [REPEATS] = {"repeats", 8 * DAY},
@@ -18,6 +18,7 @@ const struct ring rings[RING_COUNT] = {
         [ATTEMPTS] = {"attempts", 8 * DAY},
         [CONTENTS] = {"contents", 2 * DAY},
         [REJECTED] = {"rejected", DAY},
+        [RECEIPTS] = {"receipts", 8 * DAY},
 };
 
 static const struct {
@@ -29,6 +30,7 @@ static const struct {
         [ATTEMPTS] = {SLOTS_ATTEMPTS_LOCK, SLOTS_ATTEMPTS_GUARD, SLOTS_ATTEMPTS_TRUNCATE},
         [CONTENTS] = {SLOTS_CONTENTS_LOCK, SLOTS_CONTENTS_GUARD, SLOTS_CONTENTS_TRUNCATE},
         [REJECTED] = {SLOTS_REJECTED_LOCK, SLOTS_REJECTED_GUARD, SLOTS_REJECTED_TRUNCATE},
+        [RECEIPTS] = {SLOTS_RECEIPTS_LOCK, SLOTS_RECEIPTS_GUARD, SLOTS_RECEIPTS_TRUNCATE},
 };
 
 static int64_t keep_of(int ring, const struct keep *keep)

@@ -2,7 +2,7 @@
 #pragma once
 #include "dispatcher/retention/sweep.h"
 
-enum { RING_COUNT = 6 };
+enum { RING_COUNT = 7 };
 extern const struct ring rings[RING_COUNT]; // in the order of slots_sql in meson.build
 
 // What there was at the start of the pass.

@@ -243,7 +243,8 @@ static bool build_http(const struct driver_row *driver, const struct provider *p
     key_hex(key, hex);
     char place[PLACE_MAX];
     place_write(
-            &(struct place){delivery->bucket, delivery->notification, delivery->redrive}, place);
+            &(struct delivery_place){delivery->bucket, delivery->notification, delivery->redrive},
+            place);
     content.place = place;
     enum failure_level level = LEVEL_MESSAGE;
     if (!driver->build(&content, provider, hex, request, &level, err))

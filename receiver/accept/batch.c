@@ -99,6 +99,10 @@ void batch_fini(struct batch *batch)
         free(batch->notes[i].data);
         free(batch->notes[i].contact);
     }
+    for (size_t i = 0; i < batch->n_settles; i++)
+        settle_fini(&batch->settles[i]);
+    free(batch->settles);
+    free(batch->told);
     free(batch->items);
     free(batch->queue);
     free(batch->orders);

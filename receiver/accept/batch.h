@@ -2,6 +2,7 @@
 // by order, and what was made of them.
 #pragma once
 #include "receiver/accept/run.h"
+#include "receiver/accept/settle.h"
 
 // One copy of one event.
 struct item {
@@ -18,9 +19,10 @@ struct item {
     bool won;     // its key was new
     bool told;    // its sender is told what became of it, be it a repeat: an app source's event
     // Of an event whose id is outside what is signed:
-    int signed_bucket; // of the signed bytes
-    bool signed_leads; // of those that won it stands for these bytes in this batch
-    bool replayed;     // these bytes came under another id before: it means nothing
+    int signed_bucket;           // of the signed bytes
+    bool signed_leads;           // of those that won it stands for these bytes in this batch
+    bool replayed;               // these bytes came under another id before: it means nothing
+    enum settle_outcome settled; // of a receipt; 0 = it is none
 };
 
 // One notification that a judgement owes.
@@ -33,6 +35,14 @@ struct note {
     bool made;                   // its row was new: deliveries follow
 };
 
+// One receipt and what it did.
+struct told {
+    const struct item *item;
+    struct settle *settle;
+    enum settle_outcome outcome;
+    int from, to; // states of the delivery
+};
+
 struct batch {
     struct policy *policy; // borrowed
     struct item *items;    // sorted by (bucket, event id, source, scope, place in the queue)
@@ -43,6 +53,10 @@ struct batch {
     struct judgements judgements;
     struct note *notes; // sorted by (bucket, id)
     size_t n_notes;
+    struct settle *settles; // deliveries that receipts name, in key order
+    size_t n_settles;
+    struct told *told; // in queue order
+    size_t n_told;
 };
 
 // Collects the events of the arrivals (already read with that policy) that are to be stored.

@@ -7,21 +7,37 @@ static bool is_copy(enum event_outcome outcome)
     return outcome == EVENT_DUPLICATE || outcome == EVENT_MISMATCH || outcome == EVENT_REPLAY;
 }
 
+static void count_copy(const struct event *event, const char *hop, double window_s)
+{
+    series_inc(metric(METRIC_DUPLICATES, hop, NULL));
+    series_observe(metric(METRIC_DUPLICATE_AGE, hop, NULL), (double)event->age_us / 1e6);
+    series_observe(metric(METRIC_WINDOW_USED, hop, NULL), (double)event->age_us / 1e6 / window_s);
+}
+
 static void count_copies(const struct batch *batch)
 {
-    struct series *caught = metric(METRIC_DUPLICATES, "inbox", NULL);
-    struct series *age = metric(METRIC_DUPLICATE_AGE, "inbox", NULL);
-    struct series *used = metric(METRIC_WINDOW_USED, "inbox", NULL);
-    double window_s = (double)batch->policy->keep_keys_s;
     for (size_t i = 0; i < batch->n; i++) {
         const struct event *event = batch->items[i].event;
         if (event->outcome == EVENT_LATE)
             series_inc(metric(METRIC_LATE, batch->items[i].source->name, NULL));
-        if (!is_copy(event->outcome))
+        if (is_copy(event->outcome))
+            count_copy(event, batch->items[i].source->receipts ? "receipt" : "inbox",
+                    (double)batch->policy->keep_keys_s);
+    }
+}
+
+// What says again what is known already is a repeat too, be it another event.
+static void count_receipts(const struct batch *batch)
+{
+    for (size_t i = 0; i < batch->n; i++) {
+        const struct item *item = &batch->items[i];
+        if (!item->settled)
             continue;
-        series_inc(caught);
-        series_observe(age, (double)event->age_us / 1e6);
-        series_observe(used, (double)event->age_us / 1e6 / window_s);
+        series_inc(metric(METRIC_RECEIPTS, item->source->name,
+                receipt_kind_name(item->event->receipt->kind), settle_outcome_name(item->settled),
+                NULL));
+        if (item->settled == SETTLE_SAME)
+            series_inc(metric(METRIC_DUPLICATES, "receipt", NULL));
     }
 }
 
@@ -61,6 +77,7 @@ void count_batch(const struct batch *batch)
     series_observe(metric(METRIC_BATCH_EVENTS, NULL), (double)batch->n);
     series_set(metric(METRIC_DEDUPE_WINDOW, NULL), (double)batch->policy->keep_keys_s);
     count_copies(batch);
+    count_receipts(batch);
     count_moves(batch);
     count_notes(batch);
 }

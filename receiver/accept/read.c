@@ -49,6 +49,9 @@ static const char *read_event(const struct reading *reading, struct event *event
         return "no-source";
     if (reason)
         return reason;
+    if (reading->pointers->receipt)
+        event->receipt = reading->pointers->receipt(
+                reading->source, reading->body, slice_of(reading->arrival->query));
     const struct event_rule *rule = source_rule(reading->source, slice_of(event->type));
     return rule ? read_rule(reading->body, rule, event) : NULL;
 }

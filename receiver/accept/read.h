@@ -31,6 +31,8 @@ struct read_pointers {
     bool header_id;     // the id is the arrival's header_id; of a member with ":" and its place
     bool header_type;   // the type is the arrival's header_type, then "." and the body's
     bool unsigned_id;   // the id is outside what is signed, which is the body
+    // Of a source of receipts: reads the event (its member) as one; NULL = it is none. Else yours.
+    struct receipt *(*receipt)(const struct source *source, struct slice body, struct slice query);
 };
 
 enum {

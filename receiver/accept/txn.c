@@ -2,6 +2,7 @@
 
 #include "common/fault.h"
 #include "receiver/accept/accept_sql.h"
+#include "receiver/accept/receipts.h"
 #include "receiver/accept/results.h"
 
 #define KEY_SLOTS 4
@@ -140,8 +141,9 @@ static void sort_out(struct work *work)
 static bool orders_flight(struct work *work)
 {
     struct txn *txn = work->txn;
-    int call = 0, repeats = -1, stored = -1, lock = -1;
+    int call = 0, repeats = -1, stored = -1, lock = -1, receipts = -1;
     batch_group_orders(work->batch);
+    receipts_group(work->batch);
     if (work->repeats.n) {
         int slots[3] = {slot_of(txn->gen), slot_of(txn->gen - 1),
                 txn->overlap ? slot_of(txn->gen - 2) : NO_SLOT};
@@ -158,6 +160,10 @@ static bool orders_flight(struct work *work)
         lock = call + 1;
         call += 2;
     }
+    if (work->batch->n_settles) {
+        receipts_lock_rows(work->pg, work->batch);
+        receipts = call++;
+    }
     if (call == 0)
         return true;
     if (!fly(work))
@@ -166,6 +172,8 @@ static bool orders_flight(struct work *work)
         results_repeats(work, repeats);
     if (stored >= 0)
         results_stored(work, stored);
+    if (receipts >= 0)
+        receipts_locked(work, receipts);
     return lock < 0 || results_orders(work, lock);
 }
 
@@ -233,6 +241,7 @@ static bool commit_flight(struct work *work)
         rows_moves(work->pg, work->batch);
         rows_deliveries(work->pg, work->batch);
     }
+    receipts_rows(work->pg, work->batch);
     if (work->txn->run_again || work->run_again)
         pg_add(work->pg, ACCEPT_ANCHOR);
     pg_add_commit(work->pg);
@@ -256,6 +265,7 @@ static bool run_flights(struct work *work, bool *ret_up_to_date)
     if (!batch_judge(work->batch, work->once, work->err) || !changes_flight(work))
         return false;
     share_moves(work->batch);
+    receipts_judge(work->batch);
     FAULT_STEP(accept_before_commit);
     return commit_flight(work);
 }

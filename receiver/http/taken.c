@@ -25,6 +25,13 @@ static bool is_form(const struct received *received)
     return type.len == len || strchr("; \t", type.ptr[len]);
 }
 
+static char *query_of(struct slice target)
+{
+    const unsigned char *mark = memchr(target.ptr, '?', target.len);
+    size_t skip = mark ? (size_t)(mark - target.ptr) + 1 : target.len;
+    return slice_dup((struct slice){target.ptr + skip, target.len - skip});
+}
+
 // The header by which the policy's own rule proves a request: its name may say nothing of that.
 static const char *proof_header(const struct source *source)
 {
@@ -45,6 +52,8 @@ struct arrival *taken_arrival(const struct source *source, const struct received
     struct arrival *arrival = arrival_new(slice_of(source->name), body, verdict->id, verdict->type);
     arrival->form = !verdict->app && is_form(received); // curl -d says form of all
     arrival->headers = kept_headers(received->headers, received->n_headers, proof_header(source));
+    if (source->receipts)
+        arrival->query = query_of(received->target);
     arrival->received_us = clock_now_us();
     arrival->secret_index = verdict->secret_index;
     arrival->has_once = verdict->has_once;

@@ -7,7 +7,7 @@ sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 from retention_rig import *  # noqa: E402,F403 pylint: disable=wrong-import-position,wildcard-import,unused-wildcard-import
 
 RINGS = {  # table: its time, length of a slot in days, keep in days
-    "bodies": ("received_at", 2, 14), "contents": ("at", 2, 14), "repeats": ("at", 8, 45), "moves": ("at", 8, 45), "attempts": ("at", 8, 45), "rejected": ("at", 1, 7)}
+    "bodies": ("received_at", 2, 14), "contents": ("at", 2, 14), "repeats": ("at", 8, 45), "moves": ("at", 8, 45), "attempts": ("at", 8, 45), "rejected": ("at", 1, 7), "receipts": ("at", 8, 45)}
 OTHER = {"integer": "1", "bigint": "1", "text": "'x'", "uuid": "gen_random_uuid()", "bytea": "'x'", "boolean": "false", "interval": "'1s'",
          "timestamp with time zone": "now()"}
 

@@ -8,11 +8,17 @@ from harness import *
 
 ROLES = ["pawl_receiver", "pawl_dispatcher", "pawl_maint", "pawl_operator"]
 VERBS = ["SELECT", "INSERT", "UPDATE", "DELETE", "TRUNCATE"]
-COLUMNS = {  # UPDATE of one column alone
-    ("pawl_dispatcher", "due"): "lane",  # so that it may lock rows
-    ("pawl_maint", "notifications"): "data",  # blanked after its time
+KEY = {"bucket", "notification_id", "channel", "target", "redrive"}
+COLUMNS = {  # rights on some columns only
+    ("pawl_dispatcher", "due", "UPDATE"): {"lane"},  # so that it may lock rows
+    ("pawl_maint", "notifications", "UPDATE"): {"data"},  # blanked after its time
+    # What a receipt is judged by, and what it moves.
+    ("pawl_receiver", "deliveries", "SELECT"): KEY | {"state", "tries", "unknown_tries", "delivery_order", "lane", "address", "provider_id",
+                                                      "expires_at", "retry_until"},
+    ("pawl_receiver", "deliveries", "UPDATE"): {"state", "reason", "updated_at", "provider_id"},
+    ("pawl_receiver", "unknown_outcomes", "SELECT"): KEY,
 }
-RINGS = {"keys": 4, "replay_keys": 4, "bodies": 16, "repeats": 16, "moves": 16, "attempts": 16, "contents": 16, "rejected": 16, "audit": 16}
+RINGS = {"keys": 4, "replay_keys": 4, "bodies": 16, "repeats": 16, "moves": 16, "attempts": 16, "contents": 16, "rejected": 16, "receipts": 16, "audit": 16}
 EMPTIED = [f"{ring}_{i}" for ring, n in RINGS.items() if ring != "audit" for i in range(n)]
 
 # The letters of SELECT INSERT UPDATE DELETE TRUNCATE by role; a table that is not named here allows its role nothing.
@@ -20,7 +26,8 @@ ALLOWED = {
     "pawl_receiver": {
         "migrations": "s", "policy_versions": "s", "policy_texts": "s", "names": "s", "key_gen": "s", "keys": "si",
         "replay_keys": "si", "bodies": "i", "repeats": "si", "deliveries": "i", "due": "i", "moves": "si",
-        "notifications": "si", "orders": "siu", "waiting": "sid", "rejected": "si", "secret_uses": "siu"},
+        "notifications": "si", "orders": "siu", "waiting": "sid", "rejected": "si", "secret_uses": "siu",
+        "receipts": "i", "attempts": "i", "suppressions": "i", "unknown_outcomes": "d"},
     "pawl_dispatcher": {
         "migrations": "s", "policy_versions": "s", "policy_texts": "s", "names": "s", "notifications": "s",
         "deliveries": "su", "due": "sid", "claims": "siud", "cap_slots": "siud", "unknown_outcomes": "sid",
@@ -103,18 +110,21 @@ def test_every_role_may_do_what_the_table_says_and_nothing_else(t):
 
 def test_a_column_right_is_for_that_column_only(t):
     cluster = t.migrated_cluster()
-    found = {(role, table): column for role, table, column in cluster.query("""
-        SELECT r.rolname::text, c.relname::text, a.attname::text FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid,
-               aclexplode(a.attacl) x JOIN pg_roles r ON r.oid = x.grantee
-        WHERE c.relnamespace = 'pawl'::regnamespace""")}
+    found = {}
+    for role, table, verb, column in cluster.query("""
+            SELECT r.rolname::text, c.relname::text, x.privilege_type::text, a.attname::text
+            FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid, aclexplode(a.attacl) x JOIN pg_roles r ON r.oid = x.grantee
+            WHERE c.relnamespace = 'pawl'::regnamespace"""):
+        found.setdefault((role, table, verb), set()).add(column)
     eq(found, COLUMNS)
-    for (role, table), allowed_column in found.items():
-        columns = [r[0] for r in cluster.query("SELECT attname::text FROM pg_attribute WHERE attrelid = %s::regclass AND attnum > 0",
+    for (role, table, verb), allowed_columns in found.items():
+        columns = [r[0] for r in cluster.query("SELECT attname::text FROM pg_attribute WHERE attrelid = %s::regclass AND attnum > 0 AND NOT attisdropped",
                                                ("pawl." + table,))]
         check(len(columns) > 5, f"{columns}")
         conn = cluster.connect(role, autocommit=False)
         for column in columns:
-            eq(refused(conn, f"UPDATE pawl.{table} SET {column} = NULL WHERE false"), column != allowed_column, f"{role} {table} {column}")
+            sql = f"UPDATE pawl.{table} SET {column} = NULL WHERE false" if verb == "UPDATE" else f"SELECT {column} FROM pawl.{table} LIMIT 0"
+            eq(refused(conn, sql), column not in allowed_columns, f"{role} {verb} {table} {column}")
         conn.close()
 
 

@@ -15,7 +15,7 @@ import embed  # noqa: E402 pylint: disable=wrong-import-position
 
 PROBE = os.environ.get("PAWL_STORE_PROBE") or os.path.join(build_dir(), "tests", "sql", "store_probe")
 HOT = ["keys", "replay_keys", "orders", "waiting", "notifications", "deliveries", "due", "claims", "cap_slots"]
-FACTS = ["bodies", "repeats", "moves", "attempts", "contents", "rejected", "audit"]
+FACTS = ["bodies", "repeats", "moves", "attempts", "contents", "rejected", "receipts", "audit"]
 ALL = ("pawl_receiver", "pawl_dispatcher", "pawl_operator")
 RUN_BY = [  # The first prefix that fits; None = the schema's owner.
     ("common/pg/", ALL + ("pawl_maint",)),
@@ -285,7 +285,7 @@ DENIED = [
     ("pawl_receiver", "DELETE FROM due"),
     ("pawl_receiver", "DELETE FROM keys"),
     ("pawl_receiver", "UPDATE keys SET first_at = now()"),
-    ("pawl_receiver", "UPDATE deliveries SET state = 0"),
+    ("pawl_receiver", "UPDATE deliveries SET lane = 0"),
     ("pawl_receiver", "DELETE FROM orders"),
     ("pawl_receiver", "UPDATE moves SET outcome = 1"),
     ("pawl_receiver", "INSERT INTO policy_versions VALUES (1, 'x')"),
@@ -347,7 +347,7 @@ RIGHTS = {  # role: table: first letters of the verbs (s i u d t); partitions ar
     "pawl_receiver": {
         "migrations": "s", "policy_versions": "s", "policy_texts": "s", "names": "s", "key_gen": "s", "keys": "si",
         "replay_keys": "si", "bodies": "i", "repeats": "si", "deliveries": "i", "due": "i", "moves": "si", "notifications": "si",
-        "orders": "siu", "waiting": "sid", "rejected": "si", "secret_uses": "siu"},
+        "orders": "siu", "waiting": "sid", "rejected": "si", "secret_uses": "siu", "receipts": "i", "attempts": "i", "suppressions": "i", "unknown_outcomes": "d"},
     "pawl_dispatcher": {
         "migrations": "s", "policy_versions": "s", "policy_texts": "s", "names": "s", "notifications": "s", "deliveries": "su",
         "due": "sid", "claims": "siud", "cap_slots": "siud", "unknown_outcomes": "sid", "contents": "si", "attempts": "si",
@@ -378,4 +378,4 @@ def test_the_programs_rights_are_these_and_no_others(t):
     eq([table for table, verbs in maint.items() if "t" in verbs], [], "maint empties slots, never whole tables")
     emptied = {r[0].rsplit("_", 1)[0] for r in cluster.query("""SELECT relname::text FROM pg_class
         WHERE relnamespace = 'pawl'::regnamespace AND has_table_privilege('pawl_maint', oid, 'TRUNCATE')""")}
-    eq(emptied - {"keys", "replay_keys", "bodies", "repeats", "moves", "attempts", "contents", "rejected"}, set(), "what maint may empty")
+    eq(emptied - {"keys", "replay_keys", "bodies", "repeats", "moves", "attempts", "contents", "rejected", "receipts"}, set(), "what maint may empty")

@@ -1,9 +1,9 @@
 #include "common/place.h"
 #include "tests/test.h"
 
-static struct place a_place(int bucket, int redrive)
+static struct delivery_place a_place(int bucket, int redrive)
 {
-    struct place place = {.bucket = bucket, .redrive = redrive};
+    struct delivery_place place = {.bucket = bucket, .redrive = redrive};
     assert_true(key_from_hex(SLICE("00112233445566778899aabbccddeeff"), &place.notification));
     return place;
 }
@@ -20,7 +20,7 @@ static void a_place_is_read_as_it_was_written(void **state)
             {171, 999999, "ab-00112233445566778899aabbccddeeff-999999"},
     };
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        struct place place = a_place(cases[i].bucket, cases[i].redrive), again;
+        struct delivery_place place = a_place(cases[i].bucket, cases[i].redrive), again;
         char text[PLACE_MAX];
         place_write(&place, text);
         assert_string_equal(text, cases[i].text);
@@ -43,7 +43,7 @@ static void anything_else_is_no_place(void **state)
             "0-00112233-4455-6677-8899-aabbccddeeff-0", "-1-00112233445566778899aabbccddeeff-0",
             "0-00112233445566778899aabbccddeeff--1",
             "99999999999999999999-00112233445566778899aabbccddeeff-0"};
-    struct place place;
+    struct delivery_place place;
     for (size_t i = 0; i < ARRAY_LEN(cases); i++)
         assert_row(!place_read(slice_of(cases[i]), &place), cases[i]);
 }
@@ -51,7 +51,7 @@ static void anything_else_is_no_place(void **state)
 static void its_key_is_the_deliverys(void **state)
 {
     (void)state;
-    struct place place = a_place(5, 2), other = a_place(5, 3);
+    struct delivery_place place = a_place(5, 2), other = a_place(5, 3);
     struct key key = place_key(&place, 2), want = key_delivery(place.notification, 2, SLICE(""), 2);
     assert_memory_equal(key.bytes, want.bytes, KEY_BYTES);
     key = place_key(&other, 2);

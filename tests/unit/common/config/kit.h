@@ -67,12 +67,26 @@ static inline enum policy_keys kit_keys(const char *scheme)
                                                                 : KEYS_SECRETS;
 }
 
+static inline const char *kit_receipts_of(const char *scheme)
+{
+    return !strcmp(scheme, "twilio") ? "twilio" : !strcmp(scheme, "aws-sns") ? "ses" : NULL;
+}
+
+static inline enum channel_kind kit_receipts_channel(const char *provider)
+{
+    return !strcmp(provider, "twilio") || !strcmp(provider, "vonage") ? CHANNEL_SMS
+           : !strcmp(provider, "ses")                                 ? CHANNEL_EMAIL
+                                                                      : CHANNEL_NONE;
+}
+
 static const struct policy_known kit_known = {.scheme = kit_scheme,
         .scheme_at = kit_scheme_at,
         .template_ok = kit_template_ok,
         .horizon_s = kit_horizon_s,
         .signs_url = kit_signs_url,
-        .keys = kit_keys};
+        .keys = kit_keys,
+        .receipts_of = kit_receipts_of,
+        .receipts_channel = kit_receipts_channel};
 
 static inline struct policy_text kit_text(const char *path, const char *body, size_t len)
 {
