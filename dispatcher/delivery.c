@@ -35,6 +35,15 @@ static const char *const outcome_names[] = {
         [ATTEMPT_SAID_NOT_SENT] = "said_not_sent",
 };
 
+static const char *const suppression_names[] = {
+        [SUPPRESSED_NOT] = "none",
+        [SUPPRESSED_HARD_BOUNCE] = "hard_bounce",
+        [SUPPRESSED_UNREGISTERED] = "unregistered",
+        [SUPPRESSED_OPT_OUT] = "opt_out",
+        [SUPPRESSED_COMPLAINT] = "complaint",
+        [SUPPRESSED_MANUAL] = "manual",
+};
+
 // The number may come from the database, so one that is not in the table gets a name too.
 static const char *name_in(const char *const *names, size_t n, int number)
 {
@@ -49,6 +58,11 @@ const char *delivery_state_name(enum delivery_state state)
 const char *attempt_outcome_name(enum attempt_outcome outcome)
 {
     return name_in(outcome_names, ARRAY_LEN(outcome_names), (int)outcome);
+}
+
+const char *suppression_name(enum suppression suppression)
+{
+    return name_in(suppression_names, ARRAY_LEN(suppression_names), (int)suppression);
 }
 
 // One row a member of struct content: its name in the stored JSON.

@@ -41,6 +41,17 @@ const char *attempt_outcome_name(enum attempt_outcome outcome);
 // What a failure says about: only LEVEL_MESSAGE spends tries for good.
 enum failure_level { LEVEL_MESSAGE = 0, LEVEL_ADDRESS = 1, LEVEL_PROVIDER = 2 };
 
+// Stored numbers: why an address gets nothing.
+enum suppression {
+    SUPPRESSED_NOT = 0,
+    SUPPRESSED_HARD_BOUNCE = 1,
+    SUPPRESSED_UNREGISTERED = 2,
+    SUPPRESSED_OPT_OUT = 3,
+    SUPPRESSED_COMPLAINT = 4,
+    SUPPRESSED_MANUAL = 5,
+};
+const char *suppression_name(enum suppression suppression); // "hard_bounce"
+
 // Rendered once, stored, sent again as it is on every try. Owned strings; text and/or html.
 struct content {
     char *from, *to, *subject, *text, *html;

@@ -19,16 +19,6 @@ enum gate_kind {
 };
 const char *gate_name(enum gate_kind gate); // as the metric has it
 
-// Stored numbers: why an address gets nothing.
-enum suppression {
-    SUPPRESSED_NOT = 0,
-    SUPPRESSED_HARD_BOUNCE = 1,
-    SUPPRESSED_UNREGISTERED = 2,
-    SUPPRESSED_OPT_OUT = 3,
-    SUPPRESSED_COMPLAINT = 4,
-    SUPPRESSED_MANUAL = 5,
-};
-
 enum {
     // How long after it became due a step waits for the other channel, whose last word is still to
     // come: a try that is under way, or one that is about to be.

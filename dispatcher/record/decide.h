@@ -19,6 +19,7 @@ struct decision {
     bool free;          // it says nothing about the message: the ladder's rung stays
     bool passed_on;     // the provider refused it for a reason of its own: another may take it
     const char *reason; // static text for the delivery; NULL = none
+    enum suppression suppress; // its address gets nothing from now on
 };
 
 // random is any 32-bit number: it chooses within the jitter. message may be NULL (its version is no

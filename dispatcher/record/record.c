@@ -8,6 +8,7 @@
 #include "dispatcher/order.h"
 #include "dispatcher/record/decide.h"
 #include "dispatcher/record/row.h"
+#include "dispatcher/record/suppress.h"
 
 #include <openssl/rand.h>
 
@@ -29,6 +30,8 @@ struct recorder {
     bool applying;  // the second flight is under way
     int call_fence; // of the first flight
     uint64_t random;
+    struct guard *guard;
+    bool suppresses; // the flight in the air has suppress.sql, as its second call
 };
 
 struct recorder *recorder_new(const struct recorder_options *options)
@@ -36,6 +39,7 @@ struct recorder *recorder_new(const struct recorder_options *options)
     struct recorder *r = xcalloc(1, sizeof *r);
     r->options = *options;
     r->tail = &r->head;
+    r->guard = guard_new();
     r->batch_max = RECORD_BATCH_MAX;
     (void)RAND_bytes((unsigned char *)&r->random, sizeof r->random);
     return r;
@@ -52,11 +56,13 @@ void recorder_free(struct recorder *r)
     }
     for (size_t i = 0; i < r->n; i++)
         delivery_free(r->batch[i].delivery);
+    guard_free(r->guard);
     free(r);
 }
 
 void recorder_push(struct recorder *r, struct delivery *delivery)
 {
+    suppress_note(r->guard, delivery, clock_mono_ms());
     delivery->next = NULL;
     *r->tail = delivery;
     r->tail = &delivery->next;
@@ -177,6 +183,7 @@ static void judge(struct recorder *r, struct entry *entry)
     const struct delivery *delivery = entry->delivery;
     const struct message *message = o->message(o->user, delivery->policy, delivery->type);
     entry->decision = decide(delivery, message, leases_now_us(o->leases), random_32(r));
+    entry->decision.suppress = suppress_decide(r->guard, delivery, clock_mono_ms());
 }
 
 // Stale results are dropped here, at the fence; the rest moves up.
@@ -234,6 +241,7 @@ static enum work apply(struct recorder *r, struct pg *pg, struct err *err)
         pg_add(pg, SQL_RECORD);
         record_rows_add(pg, rows, r->n);
         pg_p_uuid(pg, r->options.leases->worker);
+        r->suppresses = record_rows_suppress(pg, rows, r->n);
         add_release(r, pg);
     }
     pg_add_commit(pg);
@@ -264,6 +272,13 @@ static void count(const struct entry *entry, int64_t now_us)
             L_INT("code", d->result.code), L_INT("wire_ms", d->result.wire_ms));
 }
 
+static void count_suppressed(const struct pg *pg)
+{
+    for (int row = 0; row < pg_rows(pg, 1); row++)
+        series_inc(metric(METRIC_SUPPRESSED, channel_name((enum channel_kind)pg_int(pg, 1, row, 0)),
+                suppression_name((enum suppression)pg_int(pg, 1, row, 1)), NULL));
+}
+
 static enum work finish(struct recorder *r, struct pg *pg)
 {
     FAULT_STEP(record_after_commit);
@@ -272,6 +287,8 @@ static enum work finish(struct recorder *r, struct pg *pg)
         if (i >= 0 && (size_t)i < r->n)
             r->batch[i].recorded = true;
     }
+    if (r->n > 0 && r->suppresses)
+        count_suppressed(pg);
     int64_t now_us = leases_now_us(r->options.leases);
     for (size_t i = 0; i < r->n; i++) {
         struct entry *entry = &r->batch[i];

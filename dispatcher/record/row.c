@@ -1,5 +1,7 @@
 #include "dispatcher/record/row.h"
 
+#include "dispatcher/dispatcher_sql.h"
+
 static void e_bucket(struct pg *pg, const struct record_row *row)
 {
     pg_e_int(pg, row->delivery->bucket);
@@ -161,4 +163,45 @@ void record_rows_add(struct pg *pg, const struct record_row *rows, size_t n)
         for (size_t i = 0; i < n; i++)
             columns[c].element(pg, &rows[i]);
     }
+}
+
+static void e_suppress(struct pg *pg, const struct record_row *row)
+{
+    pg_e_int(pg, (int32_t)row->decision->suppress);
+}
+
+static void e_source(struct pg *pg, const struct record_row *row)
+{
+    const char *provider = row->delivery->provider;
+    e_said(pg, provider ? provider : channel_name(row->delivery->channel));
+}
+
+// In the order of suppress.sql's parameters.
+static const struct column suppress_columns[] = {
+        {pg_p_ints, e_bucket},
+        {pg_p_uuids, e_notification},
+        {pg_p_ints, e_channel},
+        {pg_p_texts, e_target},
+        {pg_p_ints, e_redrive},
+        {pg_p_ints, e_step},
+        {pg_p_ints, e_suppress},
+        {pg_p_texts, e_source},
+        {pg_p_texts, e_detail},
+};
+
+bool record_rows_suppress(struct pg *pg, const struct record_row *rows, size_t n)
+{
+    size_t first = 0;
+    while (first < n && !rows[first].decision->suppress)
+        first++;
+    if (first == n)
+        return false;
+    pg_add(pg, SQL_SUPPRESS);
+    for (size_t c = 0; c < ARRAY_LEN(suppress_columns); c++) {
+        suppress_columns[c].begin(pg);
+        for (size_t i = first; i < n; i++)
+            if (rows[i].decision->suppress)
+                suppress_columns[c].element(pg, &rows[i]);
+    }
+    return true;
 }

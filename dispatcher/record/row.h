@@ -10,3 +10,6 @@ struct record_row {
 
 // Adds $1..$19 of record.sql, which must be the statement that was added last.
 void record_rows_add(struct pg *pg, const struct record_row *rows, size_t n);
+
+// Adds suppress.sql for those whose address is to be suppressed; false when there are none.
+bool record_rows_suppress(struct pg *pg, const struct record_row *rows, size_t n);
