@@ -74,7 +74,7 @@ static const struct provider *provider(void *user, const struct delivery *delive
 static bool paused(void *user, const struct provider *of)
 {
     const struct loop *loop = user;
-    return pauses_provider(claimer_pauses(loop->claimer), of) != NULL;
+    return pauses_pass_by(&loop->pauses, policies_sender(loop->policies), of);
 }
 
 static void breaker_changed(
@@ -170,6 +170,7 @@ struct loop *loop_new(const struct loop_options *options, struct err *err)
             .message = message,
             .sender = sender,
             .zones = loop->zones,
+            .pauses = &loop->pauses,
             .render = render,
             .route = route,
             .unroute = unroute,
@@ -177,7 +178,7 @@ struct loop *loop_new(const struct loop_options *options, struct err *err)
             .doubtful = doubtful,
             .user = loop});
     loop->takeover = takeover_new(&loop->leases);
-    loop->resumer = resumer_new();
+    loop->resumer = resumer_new(&loop->pauses);
     loop->renewal = renewal_new(&loop->leases);
     loop->gauges = gauges_new();
     loop->health = health_new();
@@ -203,6 +204,7 @@ void loop_free(struct loop *loop)
         close(loop->epoll_fd);
     claimer_free(loop->claimer);
     zones_free(loop->zones);
+    pauses_fini(&loop->pauses);
     recorder_free(loop->recorder);
     takeover_free(loop->takeover);
     resumer_free(loop->resumer);

@@ -34,6 +34,7 @@ struct loop {
     struct takeover *takeover;
     struct resumer *resumer;
     struct zones *zones;
+    struct pauses pauses;
     struct renewal *renewal;
     struct gauges *gauges;
     struct bearer_maker bearers;

@@ -14,7 +14,6 @@ enum phase { PHASE_TAKING, PHASE_ASKING, PHASE_MARKING, PHASE_COMMITTING, PHASE_
 
 struct claimer {
     struct claimer_options options;
-    struct pauses pauses;
     struct lanes lanes[CHANNEL_COUNT];
     enum channel_kind channel; // that this claim is for
     enum phase phase;
@@ -59,7 +58,6 @@ void claimer_free(struct claimer *c)
     if (!c)
         return;
     forget(c);
-    pauses_fini(&c->pauses);
     free(c);
 }
 
@@ -95,11 +93,6 @@ int claimer_missing(const struct claimer *c)
 bool claimer_outdated(const struct claimer *c)
 {
     return c->outdated;
-}
-
-const struct pauses *claimer_pauses(const struct claimer *c)
-{
-    return &c->pauses;
 }
 
 static enum work start(void *self, struct pg *pg, struct err *err)
@@ -153,7 +146,7 @@ static void know(const struct claimer *c, struct member *member)
     const struct claimer_options *o = &c->options;
     const struct delivery *d = member->delivery;
     const struct policy *sender = o->sender(o->user);
-    member_know_pause(member, &c->pauses, sender ? &sender->channels[d->channel] : NULL);
+    member_know_pause(member, o->pauses, sender ? &sender->channels[d->channel] : NULL);
     member->facts.message = o->message(o->user, d->policy, d->type);
     member_know_zone(member, o->zones);
 }
@@ -308,7 +301,7 @@ static enum work taken(struct claimer *c, struct pg *pg, struct err *err)
     c->now_us = member_row_now_us(pg, CALL_TAKE, 0);
     leases_clock_seen(c->options.leases, c->now_us);
     c->took = rows;
-    pauses_read(&c->pauses, pg, CALL_PAUSES);
+    pauses_read(c->options.pauses, pg, CALL_PAUSES);
     for (int row = 0; row < rows && c->n < CLAIM_MAX; row++)
         take_row(c, pg, row);
     return c->n > 0 ? ask_or_mark(c, pg, err) : commit_nothing(c, pg, err);

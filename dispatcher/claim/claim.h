@@ -39,6 +39,7 @@ struct claimer_options {
     const struct message *(*message)(void *user, int policy, int type);
     const struct policy *(*sender)(void *user); // providers of the moment; NULL = none yet
     struct zones *zones;
+    struct pauses *pauses; // it reads them anew
     // Fills delivery->content from its address, once, type, policy and data. False + err: the
     // delivery ends as dead with that reason.
     bool (*render)(void *user, struct delivery *delivery, int64_t now_us, struct err *err);
@@ -68,4 +69,3 @@ bool claimer_full(const struct claimer *claimer);
 int claimer_seen_version(const struct claimer *claimer);
 int claimer_missing(const struct claimer *claimer);
 bool claimer_outdated(const struct claimer *claimer);
-const struct pauses *claimer_pauses(const struct claimer *claimer); // as it read them last

@@ -89,3 +89,22 @@ const struct pause *pauses_find(
             return &pauses->rows[i];
     return pauses->n > 0 && channel ? all_providers(pauses, channel) : NULL;
 }
+
+static const struct channel *channel_of(
+        const struct policy *policy, const struct provider *provider)
+{
+    for (int kind = CHANNEL_EMAIL; kind < CHANNEL_COUNT; kind++)
+        for (size_t i = 0; i < policy->channels[kind].n_providers; i++)
+            if (&policy->channels[kind].providers[i] == provider)
+                return &policy->channels[kind];
+    return NULL;
+}
+
+bool pauses_pass_by(
+        const struct pauses *pauses, const struct policy *policy, const struct provider *provider)
+{
+    if (pauses->n == 0 || !pauses_provider(pauses, provider))
+        return false;
+    const struct channel *channel = policy ? channel_of(policy, provider) : NULL;
+    return !channel || !all_providers(pauses, channel);
+}

@@ -29,5 +29,10 @@ void pauses_read(struct pauses *pauses, const struct pg *pg, int call);
 const struct pause *pauses_find(const struct pauses *pauses, const struct delivery *delivery,
         const struct channel *channel);
 
-// The pause of a provider, NULL = none: nothing is to be handed to one that is paused.
+// The pause of a provider, NULL = none.
 const struct pause *pauses_provider(const struct pauses *pauses, const struct provider *provider);
+
+// Is this provider of the policy passed by: paused, while another one of its channel is not? When
+// all are, what is due is taken and held, so that it still expires.
+bool pauses_pass_by(
+        const struct pauses *pauses, const struct policy *policy, const struct provider *provider);

@@ -4,15 +4,18 @@
 #include "common/log.h"
 #include "dispatcher/dispatcher_sql.h"
 
-enum { CALL_RESUME = 1 }; // after BEGIN
+enum { CALL_PAUSES = 1, CALL_RESUME }; // after BEGIN
 
 struct resumer {
+    struct pauses *pauses;
     int resumed; // by the last run
 };
 
-struct resumer *resumer_new(void)
+struct resumer *resumer_new(struct pauses *pauses)
 {
-    return xcalloc(1, sizeof(struct resumer));
+    struct resumer *r = xcalloc(1, sizeof *r);
+    r->pauses = pauses;
+    return r;
 }
 
 void resumer_free(struct resumer *r)
@@ -30,6 +33,7 @@ static enum work start(void *self, struct pg *pg, struct err *err)
     struct resumer *r = self;
     r->resumed = 0;
     pg_add_begin(pg);
+    pg_add(pg, SQL_PAUSES);
     pg_add(pg, SQL_RESUME);
     pg_p_int(pg, RESUME_MAX);
     pg_add(pg, SQL_PAUSES_DROP);
@@ -41,6 +45,7 @@ static enum work next(void *self, struct pg *pg, struct err *err)
 {
     struct resumer *r = self;
     (void)err;
+    pauses_read(r->pauses, pg, CALL_PAUSES);
     for (int row = 0; row < pg_rows(pg, CALL_RESUME); row++) {
         int n = pg_int(pg, CALL_RESUME, row, 1);
         r->resumed += n;

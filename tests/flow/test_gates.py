@@ -69,7 +69,7 @@ def test_what_is_paused_waits_and_goes_soon_after_it_was_resumed(t):
         eq(server.counts().get(f"k{kind}@example.net"), None)
         eq(w.programs()[0].metric("pawl_paused", kind=["", "all", "channel", "type", "provider"][kind], what=name), 1)
         resume(rows, number)
-        ended(rows, nid, 2, 4)
+        ended(rows, nid, 2, 6)
         ended(rows, free, 2, 4)
         eq((server.counts()[f"k{kind}@example.net"], rows.delivery(nid)[1]), (1, 1), "it cost no try")
     eq(gates(w, gate="paused", channel="email", result="later"), 7)
