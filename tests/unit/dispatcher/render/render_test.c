@@ -41,6 +41,12 @@ static struct policy_text texts[] = {
         TEXT("header/email.en.subject.mustache", "{{data.note}}"),
         TEXT("header/email.en.text.mustache", "text"),
         TEXT("shipped/sms.en.text.mustache", "{{order.id}}: {{data.note}}\n"),
+        TEXT("shipped/push.en.title.mustache", "Order {{order.id}}\n"),
+        TEXT("shipped/push.en.text.mustache", "{{data.note}}\n"),
+        TEXT("shipped/push.en.data.mustache", "{\"note\": \"{{data.note}}\"}\n"),
+        TEXT("shipped/push.de.title.mustache", "Bestellung {{order.id}}\n"), // and no text
+        TEXT("torn/push.en.text.mustache", "x"),
+        TEXT("torn/push.en.data.mustache", "[]"),
         TEXT("shipped/sms.de.text.mustache", "{{order.id}} unterwegs"),
         TEXT("header/sms.en.text.mustache", "\r\n\n"),
 };
@@ -62,6 +68,7 @@ static struct policy policy = {.version = 7,
         .n_messages = ARRAY_LEN(messages),
         .channels[CHANNEL_EMAIL] = {.kind = CHANNEL_EMAIL,
                 .from = (char *)(uintptr_t) "Shop <notify@example.net>"},
+        .channels[CHANNEL_PUSH] = {.kind = CHANNEL_PUSH},
         .channels[CHANNEL_SMS] = {.kind = CHANNEL_SMS, .from = (char *)(uintptr_t) "+15005550006"}};
 
 static struct templates *parsed;
@@ -132,6 +139,48 @@ static void a_text_message_is_its_text_alone(void **state)
     assert_true(sms_of(1, VALUES(",\"locale\":\"de-AT\"", "x"), &d, &err));
     assert_string_equal(d.content.text, "1001 unterwegs");
     content_fini(&d.content);
+}
+
+static bool push_of(int type, const char *data, struct delivery *delivery, struct err *err)
+{
+    bool ok = sms_of(type, "", delivery, err);
+    assert_false(ok); // only the fields are wanted
+    delivery->channel = CHANNEL_PUSH;
+    delivery->target = (char *)(uintptr_t) "fcm-0123456789abcdef";
+    delivery->data = (char *)(uintptr_t)data;
+    struct render_context context = {.policy = &policy, .templates = parsed};
+    return render_content(&context, delivery, err);
+}
+
+static void a_push_message_has_a_title_a_text_and_data(void **state)
+{
+    (void)state;
+    struct delivery d;
+    struct err err = {0};
+    AUTO_TEXT struct text json = {.max = 1000};
+    struct content back = {0};
+    assert_true(push_of(1, VALUES(",\"locale\":\"de\"", "say \\\"x\\\""), &d, &err));
+    assert_string_equal(d.content.subject, "Order 1001"); // all of one locale
+    assert_string_equal(d.content.text, "say \"x\"");
+    assert_string_equal(d.content.data, "{\"note\": \"say \\\"x\\\"\"}\n");
+    assert_null(d.content.message_id);
+    assert_true(content_to_json(&d.content, &json));
+    assert_true(content_from_json(text_slice(&json), &back, &err));
+    assert_string_equal(back.data, d.content.data);
+    assert_string_equal(back.subject, d.content.subject);
+    content_fini(&back);
+    content_fini(&d.content);
+}
+
+static void a_push_messages_data_is_a_json_object(void **state)
+{
+    (void)state;
+    struct delivery d;
+    struct err err = {0};
+    assert_false(push_of(6, VALUES("", "x"), &d, &err));
+    assert_string_equal(err.msg, "'torn/push.en.data.mustache' makes no JSON object");
+    assert_false(push_of(2, VALUES("", "x"), &d, &err));
+    assert_string_equal(err.msg, "no template 'bare/push.en.text.mustache'");
 }
 
 static void an_empty_text_message_or_none_is_refused(void **state)
@@ -277,6 +326,8 @@ int main(void)
             cmocka_unit_test(fills_every_part_with_its_own_escaping),
             cmocka_unit_test(a_text_message_is_its_text_alone),
             cmocka_unit_test(an_empty_text_message_or_none_is_refused),
+            cmocka_unit_test(a_push_message_has_a_title_a_text_and_data),
+            cmocka_unit_test(a_push_messages_data_is_a_json_object),
             cmocka_unit_test(the_message_id_is_derived_from_the_delivery_and_never_changes),
             cmocka_unit_test(texts_share_layouts_each_with_its_escaping),
             cmocka_unit_test(all_parts_are_of_one_locale),
