@@ -15,6 +15,31 @@ static struct policy *must(const char *body)
     return policy;
 }
 
+static void channels_are_read(void **state)
+{
+    (void)state;
+    AUTO_FREE char *body = kit_read("policy.yaml");
+    struct policy *policy = must(body);
+    const struct channel *email = &policy->channels[CHANNEL_EMAIL];
+    assert_int_equal(email->kind, CHANNEL_EMAIL);
+    assert_true(email->configured && email->active);
+    assert_string_equal(email->from, "Shop <shop@example.net>");
+    assert_int_equal(email->n_providers, 2);
+    assert_int_equal(email->providers[0].driver, DRIVER_SMTP);
+    assert_string_equal(email->providers[0].user, "shop");
+    assert_string_equal(email->providers[0].password.credential, "smtp");
+    assert_false(email->providers[0].plain || email->providers[0].starttls);
+    assert_int_equal(email->providers[1].driver, DRIVER_HTTP);
+    assert_ptr_equal(channel_provider(email), &email->providers[0]);
+    const struct channel *sms = &policy->channels[CHANNEL_SMS];
+    assert_ptr_equal(channel_provider(sms), &sms->providers[0]);
+    assert_non_null(channel_provider(&policy->channels[CHANNEL_PUSH]));
+    assert_string_equal(email->providers[1].driver_name, "resend");
+    assert_true(sms->configured && sms->active);
+    assert_true(policy->channels[CHANNEL_PUSH].active);
+    policy_unref(policy);
+}
+
 static void a_gateway_is_described_by_its_request(void **state)
 {
     (void)state;
@@ -156,6 +181,7 @@ static void a_request_that_makes_no_sense_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+            cmocka_unit_test(channels_are_read),
             cmocka_unit_test(a_gateway_is_described_by_its_request),
             cmocka_unit_test(every_provider_has_a_name_of_its_own),
             cmocka_unit_test(each_drivers_settings_are_kept),

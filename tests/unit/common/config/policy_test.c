@@ -176,30 +176,6 @@ static void the_step_matrix_is_what_the_flow_says(void **state)
     policy_unref(policy);
 }
 
-static void channels_are_read(void **state)
-{
-    (void)state;
-    struct policy *policy = good();
-    const struct channel *email = &policy->channels[CHANNEL_EMAIL];
-    assert_int_equal(email->kind, CHANNEL_EMAIL);
-    assert_true(email->configured && email->active);
-    assert_string_equal(email->from, "Shop <shop@example.net>");
-    assert_int_equal(email->n_providers, 2);
-    assert_int_equal(email->providers[0].driver, DRIVER_SMTP);
-    assert_string_equal(email->providers[0].user, "shop");
-    assert_string_equal(email->providers[0].password.credential, "smtp");
-    assert_false(email->providers[0].plain || email->providers[0].starttls);
-    assert_int_equal(email->providers[1].driver, DRIVER_HTTP);
-    assert_ptr_equal(channel_provider(email), &email->providers[0]);
-    const struct channel *sms = &policy->channels[CHANNEL_SMS];
-    assert_ptr_equal(channel_provider(sms), &sms->providers[0]);
-    assert_non_null(channel_provider(&policy->channels[CHANNEL_PUSH]));
-    assert_string_equal(email->providers[1].driver_name, "resend");
-    assert_true(sms->configured && sms->active);
-    assert_true(policy->channels[CHANNEL_PUSH].active);
-    policy_unref(policy);
-}
-
 static void tls_follows_from_url_and_key(void **state)
 {
     (void)state;
@@ -394,7 +370,6 @@ int main(void)
             cmocka_unit_test(a_custom_scheme_is_read),
             cmocka_unit_test(rules_are_read),
             cmocka_unit_test(the_step_matrix_is_what_the_flow_says),
-            cmocka_unit_test(channels_are_read),
             cmocka_unit_test(tls_follows_from_url_and_key),
             cmocka_unit_test(messages_are_read),
             cmocka_unit_test(what_does_not_run_is_told),
