@@ -68,3 +68,11 @@ bool utf8_has_control(struct slice text)
     }
     return false;
 }
+
+bool utf8_is_printable_ascii(struct slice text)
+{
+    for (size_t i = 0; i < text.len; i++)
+        if (text.ptr[i] < 0x20 || text.ptr[i] > 0x7e)
+            return false;
+    return true;
+}

@@ -14,3 +14,6 @@ bool utf8_add(struct text *out, uint32_t code);
 // True when there is a control character in it (C0, DEL, C1 such as U+0085) or one that ends a
 // line by Unicode (U+2028, U+2029). What is not UTF-8 is not looked at.
 bool utf8_has_control(struct slice text);
+
+// Only what ASCII prints, the space too; true of nothing.
+bool utf8_is_printable_ascii(struct slice text);

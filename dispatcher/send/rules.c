@@ -1,17 +1,9 @@
 #include "dispatcher/send/rules.h"
 
 #include "common/json/scan.h"
+#include "common/utf8.h"
 
 #include <stdio.h>
-
-static bool is_printable(const char *text, size_t len)
-{
-    for (size_t i = 0; i < len; i++) {
-        if (text[i] < 0x20 || text[i] > 0x7e)
-            return false;
-    }
-    return true;
-}
 
 // A scalar's text; cut where it is long. Ids and codes that were cut would name something else.
 static void take(const struct json_result *found, char *out, size_t size, bool may_cut)
@@ -21,7 +13,7 @@ static void take(const struct json_result *found, char *out, size_t size, bool m
     out[0] = '\0';
     if (found->found != JSON_FOUND || !json_plain(found->token, &text, NULL))
         return;
-    if (may_cut || (text.len < size && is_printable(text_cstr(&text), text.len)))
+    if (may_cut || (text.len < size && utf8_is_printable_ascii(text_slice(&text))))
         snprintf(out, size, "%s", text_cstr(&text));
 }
 
@@ -52,10 +44,11 @@ static const struct http_rule *find(
     return NULL;
 }
 
+// What is no code of letters goes nowhere: it is shown as it stands.
 static void keep_code(const char *code, struct attempt_result *result)
 {
     size_t len = strlen(code);
-    bool fits = len < sizeof result->enhanced;
+    bool fits = len < sizeof result->enhanced && utf8_is_printable_ascii(slice_of(code));
     memcpy(result->enhanced, fits ? code : "", fits ? len + 1 : 1);
 }
 
@@ -80,6 +73,6 @@ void http_judge(const struct http_rule *rules, size_t n, const struct http_reply
             result->retry_after_ms = rule->wait_s * INT64_C(1000);
     }
     result->provider_id[0] = '\0';
-    if (result->outcome == ATTEMPT_ACCEPTED && is_printable(said->id, strlen(said->id)))
+    if (result->outcome == ATTEMPT_ACCEPTED && utf8_is_printable_ascii(slice_of(said->id)))
         snprintf(result->provider_id, sizeof result->provider_id, "%s", said->id);
 }

@@ -1,5 +1,7 @@
 #include "receiver/verify/scheme.h"
 
+#include "common/utf8.h"
+
 #include <strings.h>
 
 enum { APP_ID_MAX = 255 }; // bytes of an Idempotency-Key
@@ -22,11 +24,7 @@ static enum verify_reason read_token(const struct verify_request *request, struc
 
 static bool id_ok(struct slice id)
 {
-    for (size_t i = 0; i < id.len; i++) {
-        if (id.ptr[i] < 0x20 || id.ptr[i] > 0x7e)
-            return false;
-    }
-    return id.len >= 1 && id.len <= APP_ID_MAX;
+    return id.len >= 1 && id.len <= APP_ID_MAX && utf8_is_printable_ascii(id);
 }
 
 struct verify_result app_verify(const struct source *source, const struct verify_request *request)

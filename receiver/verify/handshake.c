@@ -1,6 +1,7 @@
 #include "receiver/verify/handshake.h"
 
 #include "common/keys.h"
+#include "common/utf8.h"
 #include "receiver/verify/handshake_parts.h"
 
 #include <openssl/crypto.h>
@@ -25,11 +26,7 @@ void greet_with(struct greeting *greeting, int status, const char *content_type)
 
 bool greet_echo_ok(struct slice text, size_t max)
 {
-    for (size_t i = 0; i < text.len; i++) {
-        if (text.ptr[i] < 0x20 || text.ptr[i] > 0x7e)
-            return false;
-    }
-    return text.len >= 1 && text.len <= max;
+    return text.len >= 1 && text.len <= max && utf8_is_printable_ascii(text);
 }
 
 void greet_echo(struct greeting *greeting, struct slice challenge)

@@ -235,6 +235,15 @@ static void without_a_reply_the_phase_decides(void **state)
     }
 }
 
+static void a_code_outside_ascii_is_not_kept(void **state)
+{
+    (void)state;
+    struct attempt_result result =
+            classify(fcm_classify, 400, FCM("INVALID_ARGUMENT", "IN\\u0411"));
+    assert_string_equal(result.enhanced, "");
+    assert_int_equal(result.outcome, ATTEMPT_REFUSED);
+}
+
 static void an_endpoint_in_here_is_refused(void **state)
 {
     (void)state;
@@ -252,6 +261,7 @@ int main(void)
             cmocka_unit_test(fcm_every_code),
             cmocka_unit_test(webpush_every_status),
             cmocka_unit_test(without_a_reply_the_phase_decides),
+            cmocka_unit_test(a_code_outside_ascii_is_not_kept),
             cmocka_unit_test(an_endpoint_in_here_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
