@@ -55,7 +55,13 @@ static bool render(void *user, struct delivery *delivery, int64_t now_us, struct
 static bool route(void *user, struct delivery *delivery, int64_t *ret_wait_ms)
 {
     struct loop *loop = user;
-    return route_choose(loop->route, delivery, clock_mono_ms(), ret_wait_ms);
+    if (route_choose(loop->route, delivery, clock_mono_ms(), ret_wait_ms))
+        return true;
+    // However long nothing takes it: what expires meanwhile is looked at then.
+    int64_t left_ms = (delivery->expires_us - leases_now_us(&loop->leases)) / 1000 + 1;
+    if (delivery->expires_us && left_ms < *ret_wait_ms)
+        *ret_wait_ms = left_ms > 0 ? left_ms : 0;
+    return false;
 }
 
 static void unroute(void *user, struct delivery *delivery)

@@ -50,6 +50,9 @@ static void set_row(struct route *route, struct row *row, const struct provider 
     if (provider->driver == DRIVER_SMTP && provider->url)
         row_host(provider->url, row->host);
     permits_rate(&row->permits, provider->rate);
+    // Settings or credentials may have been mended: it is asked again at once, by one.
+    if (row->breaker.state == BREAKER_OPEN)
+        row->breaker.open_until_ms = 0;
 }
 
 static size_t add_channel(struct route *route, const struct channel *channel, struct row *rows)
@@ -126,6 +129,7 @@ static int64_t closed_for_ms(const struct route *route, const struct row *row, i
 }
 
 struct some {
+    bool open; // all their breakers are
     int room;
     int64_t wait_ms; // while there is none
 };
@@ -136,21 +140,39 @@ static struct some some_room(
 {
     struct row *rows[CHOOSE_MAX];
     size_t n = route_rows(route, channel, rows);
-    struct some some = {.wait_ms = INT64_MAX};
+    struct some some = {.open = true, .wait_ms = INT64_MAX};
     for (size_t i = 0; i < n; i++) {
         const struct row *row = rows[i];
         int64_t closed_ms = closed_for_ms(route, row, now_ms);
         bool takes = row->breaker.state == BREAKER_CLOSED && closed_ms == 0;
         int room = closed_ms > 0 ? 0 : row_room(route->rows, route->n, row, now_ms);
+        some.open = some.open && closed_ms > 0;
         bool few = row_transfers(route->rows, route->n, row) < row->limit / ROUTE_GATHER_PART;
         some.room += gather && few ? 0 : room;
         int64_t wait_ms = takes ? until_room_ms(route, row, now_ms) : closed_ms;
+        if (row->breaker.state == BREAKER_TRIAL)
+            wait_ms = ROUTE_TRIAL_MS;
         some.wait_ms = wait_ms < some.wait_ms ? wait_ms : some.wait_ms;
         // Only a device's kind leads past a provider that takes messages.
         if (takes && channel != CHANNEL_PUSH)
             break;
     }
     return some;
+}
+
+// Nothing can start for long: what waits is looked at from time to time, so that what expires ends.
+static int look(struct route *route, enum channel_kind channel, int64_t now_ms, int64_t *wait_ms)
+{
+    int64_t *next_ms = &route->look_ms[channel];
+    if (*next_ms > 0 && now_ms >= *next_ms) {
+        *next_ms = now_ms + ROUTE_LOOK_MS;
+        return ROUTE_LOOK_ROWS;
+    }
+    if (*next_ms == 0)
+        *next_ms = now_ms + ROUTE_LOOK_MS;
+    if (*next_ms - now_ms < *wait_ms)
+        *wait_ms = *next_ms - now_ms;
+    return 0;
 }
 
 int route_room(struct route *route, enum channel_kind channel, int free, bool gather,
@@ -163,13 +185,16 @@ int route_room(struct route *route, enum channel_kind channel, int free, bool ga
         return free; // what nobody takes is claimed, and postponed
     struct some some = some_room(route, channel, gather, now_ms);
     int room = permits_room(permits, some.room < free ? some.room : free);
+    if (some.room > 0)
+        route->look_ms[channel] = 0;
     if (room > 0)
         return room;
     int64_t rate_ms = permits->rate > 0 && permits->held == 0 ? permits->ask_ms - now_ms : 0;
     *ret_wait_ms = rate_ms > some.wait_ms ? rate_ms : some.wait_ms;
+    int some_rows = some.open ? look(route, channel, now_ms, ret_wait_ms) : 0;
     if (*ret_wait_ms < 1)
         *ret_wait_ms = 1;
-    return 0;
+    return some_rows < free ? some_rows : free;
 }
 
 // --- Which
@@ -252,7 +277,8 @@ bool route_choose(
     if (choice.at < 0 && choice.wait_ms == INT64_MAX)
         return nobody(delivery);
     if (choice.at < 0) {
-        *ret_wait_ms = choice.wait_ms > 0 ? choice.wait_ms : ROUTE_ROOM_MS;
+        int64_t wait_ms = choice.wait_ms > 0 ? choice.wait_ms : ROUTE_ROOM_MS;
+        *ret_wait_ms = wait_ms < ROUTE_LATER_MS ? wait_ms : ROUTE_LATER_MS;
         return false;
     }
     struct row *row = all.rows[choice.at];

@@ -10,6 +10,10 @@
 
 enum {
     ROUTE_CONCURRENCY = 100,      // tries at once of a provider that says nothing
+    ROUTE_LOOK_MS = 30 * 1000,    // while all breakers of a channel are open, some rows are ..
+    ROUTE_LOOK_ROWS = 200,        // .. looked at so often: what expired ends, the others wait
+    ROUTE_LATER_MS = 60 * 1000,   // no row waits longer before it is looked at again
+    ROUTE_TRIAL_MS = 20,          // a trial is out: has it ended?
     ROUTE_FULL_MS = 5,            // all its transfers are taken: looked at again
     ROUTE_GATHER_PART = 8,        // of a provider's transfers are few
     ROUTE_PAUSED_MS = 5000,       // its provider is paused: looked at again

@@ -11,6 +11,7 @@ struct route {
     struct row *rows; // of all channels in the policy's order; what is gone from it comes last
     size_t n;
     struct permits channels[CHANNEL_COUNT];
+    int64_t look_ms[CHANNEL_COUNT]; // while all breakers are open: the next look; 0 = they are not
     uint64_t random;
     // What the work asks for, or has asked for.
     struct asked {
