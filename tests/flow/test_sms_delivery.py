@@ -135,7 +135,7 @@ def replies_mean_what_they_say(t, name):
     for about, level in (("message", 0), ("address", 1)):
         if about in d.refusals:
             answers.append(say(*d.refusals[about]))
-            order = shop.order("least", phone=PHONE)
+            order = shop.order("least", phone=PHONE + str(level))  # an address that is refused gets nothing any more
             shop.ended(order, "refused")
             eq([a[:3] for a in shop.attempts(order)], [(2, level, d.refusals[about][0])], about)
     answers.extend([say(*d.refusals["provider"]), ok])
