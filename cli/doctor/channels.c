@@ -1,6 +1,7 @@
 // Channels: each provider is connected to and signed in at, and nothing is sent.
 #include "cli/doctor/findings.h"
 #include "common/clock.h"
+#include "dispatcher/send/push.h"
 #include "dispatcher/send/send.h"
 
 #define CONNECT_MS 5000
@@ -87,11 +88,28 @@ static void probe(
     content_fini(&delivery.content);
 }
 
+// Can a token be made with the provider's key? It goes nowhere: Apple counts those that it sees.
+static bool key_works(const struct provider *provider, struct err *err)
+{
+    AUTO_TEXT struct text token = {0};
+    AUTO_HTTP_REQUEST struct http_request request = {0};
+    text_init(&token, 16384);
+    if (strcmp(provider->driver_name, "apns") == 0)
+        return apns_token(provider->password.value, provider->team, provider->key_id, clock_now_s(),
+                &token, err);
+    return strcmp(provider->driver_name, "fcm") != 0 ||
+           fcm_token_build(provider->password.value, clock_now_s(), &request, err);
+}
+
 static void visit_provider(
         struct visit *visit, const struct channel *channel, const struct provider *provider)
 {
+    struct err err = {0};
     if (can_be_asked(channel, provider))
         probe(visit, channel, provider);
+    else if (!key_works(provider, &err))
+        found(visit, FINDING_FAIL, "channels", "%s: %s: %s", channel_name(channel->kind),
+                provider->name, err.msg);
     else
         found(visit, FINDING_OK, "channels", "%s: %s is not asked: that could send something",
                 channel_name(channel->kind), provider->name);

@@ -188,3 +188,12 @@ def test_a_worker_killed_while_it_makes_a_token_is_followed_by_another(t):
     shop.cluster.query("UPDATE pawl.provider_tokens SET held_until = now()")
     shop.ended(order, "accepted", timeout=20)
     eq(len(google.asked), 2)
+
+
+def test_the_doctor_says_that_a_key_makes_no_tokens(t):
+    row = ("  push: { providers: [{ driver: apns, team: T, key_id: K, key: credential:p8, topic: x.y }, "
+           "{ driver: fcm, project: shop, key: credential:fcm.json }] }")
+    shop = Shop(t, row, "push", dispatchers=0, credentials={"p8": "no key at all", "fcm.json": '{"client_email":"a@b"}'})
+    _, said, _ = shop.w.run("doctor")
+    check("push: apns: the provider's key is no P-256 private key in PEM" in said, said)
+    check("push: fcm: the provider's service account has no private_key" in said, said)
