@@ -122,8 +122,14 @@ class Google:
 
 def test_google_is_asked_once_for_all_workers(t):
     google = Google(t)
+    google.hold = threading.Event()
     shop = google.shop(t, dispatchers=3)
     orders = [shop.order("most", devices=[FCM]) for _ in range(10)]
+    for dispatcher in shop.w.dispatchers:
+        eventually(lambda d=dispatcher: "policy.loaded" in d.log(), 10, "it wants a token")
+    eventually(lambda: google.asked, 10, "one asks")
+    time.sleep(1)  # the others look at the row four times a second
+    google.hold.set()
     for order in orders:
         shop.ended(order, "accepted")
     eq((len(google.asked), google.sent), (1, ["ya29.1"] * 10))
@@ -163,17 +169,30 @@ def test_without_a_token_deliveries_go_back_and_are_sent_once_when_there_is_one(
     eq(google.sent, ["ya29.1"])
 
 
-def test_a_refused_token_is_made_anew_once_and_not_sooner_than_allowed(t):
+def refuse_first(token):
+    return (401, EXPIRED) if token == "ya29.1" else (200, b'{"name":"m"}')
+
+
+def test_a_refused_token_is_made_anew_once_for_all_workers(t):
     google = Google(t)
-    google.answer = lambda token: (401, EXPIRED) if token == "ya29.1" else (200, b'{"name":"m"}')
     shop = google.shop(t, dispatchers=2)
-    orders = [shop.order("most", devices=[FCM]) for _ in range(5)]
-    eventually(lambda: len(google.sent) >= 10, 20, "each was tried again")
-    eq(len(google.asked), 1, "it is too young for another")
+    shop.ended(shop.order("most", devices=[FCM]), "accepted")
     shop.cluster.query("UPDATE pawl.provider_tokens SET made_at = now() - interval '2 minutes'")
+    google.answer = refuse_first
+    orders = [shop.order("most", devices=[FCM]) for _ in range(5)]
     for order in orders:
-        shop.ended(order, "accepted", timeout=40)
+        shop.ended(order, "accepted", timeout=30)
     eq((len(google.asked), set(google.sent)), (2, {"ya29.1", "ya29.2"}))
+
+
+def test_a_young_token_that_is_refused_is_not_made_anew(t):
+    google = Google(t)
+    google.answer = refuse_first
+    shop = google.shop(t)
+    order = shop.order("most", devices=[FCM])
+    eventually(lambda: len(google.sent) >= 3, 20, "it is tried again")
+    eq((len(google.asked), shop.deliveries(order)[0][2]), (1, "due"))
+    eventually(lambda: "token.refused" in shop.w.dispatchers[0].log(), 10, "it is told")
 
 
 def test_a_worker_killed_while_it_makes_a_token_is_followed_by_another(t):
