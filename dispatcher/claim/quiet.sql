@@ -1,6 +1,6 @@
 -- Is it a quiet hour where the recipient is? A window from $3 to $4 (wall times, perhaps over midnight) in zone $2, each at
 -- the moment $1 (microseconds since the epoch, of the database's clock). Quiet is when the clock on the wall shows a time in
--- the window; it ends when the clock shows another one first: in the night in which an hour is missing, with the jump.
+-- the window; it ends when the clock first shows that end or a later time: where an hour is missing, with the jump.
 -- returns: ordinality int (from 1), until us bigint (NULL = not quiet), that moment's wall time text
 WITH asked AS MATERIALIZED (
     SELECT u.i, u.z, u.f, u.t, timestamptz 'epoch' + u.at * interval '1 microsecond' AS at,
