@@ -80,6 +80,7 @@ static const struct member {
         {"date", offsetof(struct content, date), false},
         {"data", offsetof(struct content, data), false},
         {"collapse", offsetof(struct content, collapse), false},
+        {"unsubscribe", offsetof(struct content, unsubscribe), false},
 };
 
 static char *member_get(const struct content *content, const struct member *member)

@@ -55,10 +55,11 @@ const char *suppression_name(enum suppression suppression); // "hard_bounce"
 // Rendered once, stored, sent again as it is on every try. Owned strings; text and/or html.
 struct content {
     char *from, *to, *subject, *text, *html;
-    char *message_id; // without angle brackets, derived from the delivery's key
-    char *date;       // RFC 5322, of the first claim
-    char *data;       // push: JSON object for the app, NULL = none
-    char *collapse;   // a newer message with the same one takes its place; NULL = none
+    char *message_id;  // without angle brackets, derived from the delivery's key
+    char *date;        // RFC 5322, of the first claim
+    char *data;        // push: JSON object for the app, NULL = none
+    char *unsubscribe; // link of one-click unsubscribe, or NULL
+    char *collapse;    // a newer message with the same one takes its place; NULL = none
     // Of the delivery, set before each build; not stored with the rest.
     int64_t expires_s; // unix seconds, 0 = never
     int64_t left_s;    // until then, when this try begins; 0 = no limit

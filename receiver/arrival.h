@@ -76,14 +76,16 @@ struct arrival {
     bool form;                // the body is application/x-www-form-urlencoded
     bool has_once;            // where the id is not signed and what is signed is not the body:
     unsigned char once[32];   // the sha256 of what must come only once
-    char *query;              // of a source of receipts: the URL's part behind '?', owned; or NULL
-    char *headers;            // kept header lines "Name: value\n", secrets redacted; may be NULL
-    int64_t received_us;      // wall clock
-    int64_t deadline_ms;      // monotonic: past it the answer is 503
-    int secret_index;         // which live secret matched
-    int lane;                 // the HTTP loop it came in by and goes back to
-    struct event *events;     // made by accept's reading step; in a batch's own order
-    size_t n_events;          // 0: a batch of none
+    bool unsubscribes; // no webhook at all: the recipient of the delivery there wants no more
+    struct delivery_place place; // of that
+    char *query;          // of a source of receipts: the URL's part behind '?', owned; or NULL
+    char *headers;        // kept header lines "Name: value\n", secrets redacted; may be NULL
+    int64_t received_us;  // wall clock
+    int64_t deadline_ms;  // monotonic: past it the answer is 503
+    int secret_index;     // which live secret matched
+    int lane;             // the HTTP loop it came in by and goes back to
+    struct event *events; // made by accept's reading step; in a batch's own order
+    size_t n_events;      // 0: a batch of none
     enum answer answer;
     void *request;        // receiver/http's own; NULL when the client is gone
     struct arrival *next; // queue link

@@ -287,6 +287,21 @@ static void mark_exempt(const struct making *making, char *const *name)
         policy_report_unknown(making, name, "message", &(struct unknown){*name, near.best, ""});
 }
 
+static void check_unsubscribe(const struct making *making, const struct message *message)
+{
+    bool mails = false;
+    for (size_t i = 0; i < message->n_steps; i++)
+        mails |= message->steps[i].channel == CHANNEL_EMAIL;
+    if (message->unsubscribe && !mails)
+        SAY(DIAG_ERROR, &message->unsubscribe, &message->name, "unsubscribe",
+                "unsubscribe: message '%s' is not sent by email, which alone carries the link",
+                message->name);
+    if (message->unsubscribe && !making->made->policy.unsubscribe.url)
+        SAY(DIAG_ERROR, &message->unsubscribe, &message->name, "unsubscribe",
+                "unsubscribe: the policy does not say where the link leads and what signs it: add "
+                "`unsubscribe: { url: .., secrets: [credential:..] }`");
+}
+
 void policy_check_messages(const struct making *making)
 {
     struct policy_made *made = making->made;
@@ -296,6 +311,7 @@ void policy_check_messages(const struct making *making)
         if (!message->name)
             continue;
         message->timezone = policy->timezone;
+        check_unsubscribe(making, message);
         check_message(making, message, (int)i);
         if (!schema_where(making->load, &message->when) && !is_notified(policy, (int)i))
             SAY(DIAG_WARNING, &message->name, NULL, "never-sent",

@@ -42,6 +42,8 @@ static void offer_all(struct looking *looking)
     const struct policy *policy = &looking->making->made->policy;
     for (size_t i = 0; i < ARRAY_LEN(fixed); i++)
         offer(looking, fixed[i][0], fixed[i][1]);
+    if (policy->unsubscribe.url)
+        offer(looking, "unsubscribe_url", "");
     for (size_t i = 0; i < policy->n_sources; i++) {
         for (size_t j = 0; j < policy->sources[i].n_events; j++) {
             const struct event_rule *rule = &policy->sources[i].events[j];

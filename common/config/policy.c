@@ -188,6 +188,8 @@ static void wipe_provider(struct provider *provider)
 
 static void wipe_secrets(struct policy *policy)
 {
+    for (size_t i = 0; i < policy->unsubscribe.n_secrets; i++)
+        secret_wipe(&policy->unsubscribe.secrets[i]);
     for (size_t i = 0; i < policy->n_sources; i++) {
         for (size_t j = 0; j < policy->sources[i].n_secrets; j++)
             secret_wipe(&policy->sources[i].secrets[j]);

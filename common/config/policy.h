@@ -273,6 +273,7 @@ struct message {
     int64_t quiet_drop_after_s;  // 0 = however long
     const char *timezone;        // its policy's, borrowed
     bool exempt;
+    bool unsubscribe; // its mails carry the link of one-click unsubscribe
 };
 
 // One text a policy is made of. path is as given, for messages; for templates relative:
@@ -281,6 +282,14 @@ struct policy_text {
     char *path;
     char *body;
     size_t len;
+};
+
+// One-click unsubscribe: where links lead to (the receiver's public listener), and what signs them:
+// the first live secret, and any live one is believed.
+struct unsubscribe {
+    char *url;
+    struct secret *secrets;
+    size_t n_secrets;
 };
 
 struct policy {
@@ -298,6 +307,7 @@ struct policy {
     struct channel channels[CHANNEL_COUNT]; // by enum channel_kind
     struct message *messages;
     size_t n_messages;
+    struct unsubscribe unsubscribe;
     struct cap *limits;
     size_t n_limits;
     struct policy_text *files, *templates;

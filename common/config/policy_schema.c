@@ -235,8 +235,15 @@ static const struct schema_key message_keys[] = {
         {.name = "priority", .type = S_ENUM, .words = priority_words, .offset = AT(message, priority), .fallback = "normal", .about = "high normal low"},
         {.name = "cap", .type = S_MAP, .of = &cap_schema, LIST_IN(message, caps), .later = "nothing is withheld or deferred by it", .about = "no more than this of this message"},
         {.name = "quiet", .type = S_MAP, .of = &quiet_schema, .about = "hours in which it waits"},
+        {.name = "unsubscribe", .type = S_BOOL, .offset = AT(message, unsubscribe), .fallback = "false", .about = "its mails carry a one-click unsubscribe link"},
 };
 static const struct schema message_schema = {.name = "message", .size = sizeof(struct message), TABLE(message_keys), .name_type = S_IDENT, .name_offset = AT(message, name)};
+
+static const struct schema_key unsubscribe_keys[] = {
+        {.name = "url", .type = S_HTTPS_URL, .offset = AT(policy, unsubscribe.url), .required = true, .about = "public base of the receiver: links are URL/unsubscribe/TOKEN"},
+        {.name = "secrets", .type = S_MAP, .of = &secret_schema, .shape = LIST, .offset = AT(policy, unsubscribe.secrets), .count_offset = AT(policy, unsubscribe.n_secrets), .required = true, .least = 1, .about = "the first live one signs links, any live one is believed"},
+};
+static const struct schema unsubscribe_schema = {.name = "unsubscribe", TABLE(unsubscribe_keys)};
 
 static const struct schema_key policy_keys[] = {
         {.name = "pawl", .type = S_TEXT, .offset = NOWHERE, .about = "1, the version of this format; required in every file"},
@@ -245,6 +252,7 @@ static const struct schema_key policy_keys[] = {
         {.name = "orders", .type = S_MAP, .of = &orders_schema, .about = "the flow"},
         {.name = "channels", .type = S_MAP, .of = &channels_schema, .about = "how messages leave"},
         {.name = "messages", .type = S_MAP, .of = &message_schema, MAP_IN(policy, messages), .about = "what recipients are told"},
+        {.name = "unsubscribe", .type = S_MAP, .of = &unsubscribe_schema, .about = "one-click unsubscribe (RFC 8058)"},
         {.name = "limits", .type = S_MAP, .of = &cap_schema, LIST_IN(policy, limits), .later = "nothing is withheld or deferred by them", .about = "caps over all messages"},
         {.name = "exempt", .type = S_IDENT, LIST_IN(policy_made, exempt), .later = "there are no limits to be exempt from", .about = "messages that limits do not hold"},
 };

@@ -128,6 +128,8 @@ bool secrets_load(struct policy *policy, const char *dir, enum secrets_of which,
         load_source(&loading, &policy->sources[i]);
     for (int kind = CHANNEL_EMAIL; which == SECRETS_OF_CHANNELS && kind < CHANNEL_COUNT; kind++)
         load_channel(&loading, &policy->channels[kind]);
+    for (size_t i = 0; i < policy->unsubscribe.n_secrets; i++)
+        load(&loading, &policy->unsubscribe.secrets[i], "unsubscribe");
     return loading.ok;
 }
 

@@ -1,10 +1,13 @@
 #include "dispatcher/render/render.h"
 
 #include "common/clock.h"
+#include "common/config/unsubscribe.h"
+#include "common/json/scan.h"
 #include "dispatcher/render/templates.h"
 
 #include <stdio.h>
 
+enum { LINK_ROOM = 2048 };
 enum { PATH_ROOM = 320, LOCALE_ROOM = 36 };
 
 // One delivery being rendered.
@@ -222,6 +225,26 @@ static void fill_envelope(const struct job *job, struct content *content)
         fill_mail_headers(job, content);
 }
 
+// The values of a message that carries the link, with it: they begin with the object's brace.
+static bool add_link(struct job *job, struct text *values, char **ret_link, struct err *err)
+{
+    const struct delivery *d = job->delivery;
+    struct delivery_place place = {d->bucket, d->notification, d->redrive};
+    struct slice data = slice_of(d->data);
+    AUTO_TEXT struct text link = {0};
+    text_init(&link, LINK_ROOM);
+    if (!unsubscribe_link(job->context->policy, &place, job->context->now_us / 1000000, &link, err))
+        return false;
+    if (data.len < 2 || data.ptr[0] != '{')
+        return true; // told by who reads it
+    text_init(values, data.len + 2 * LINK_ROOM);
+    bool ok = text_str(values, "{\"unsubscribe_url\":") && json_quote(values, text_slice(&link)) &&
+              (data.ptr[1] == '}' || text_char(values, ',')) &&
+              text_add(values, (struct slice){data.ptr + 1, data.len - 1});
+    *ret_link = ok ? text_steal(&link) : NULL;
+    return ok || err_set(err, ERR_INPUT, "the notification's values are too long");
+}
+
 static bool find_rules(struct job *job, struct err *err)
 {
     const struct policy *policy = job->context->policy;
@@ -247,8 +270,14 @@ bool render_content(
     struct job job = {.context = context, .delivery = delivery};
     if (!find_rules(&job, err))
         return false;
+    AUTO_TEXT struct text with_link = {0};
+    AUTO_FREE char *link = NULL;
+    if (delivery->data && job.message->unsubscribe && delivery->channel == CHANNEL_EMAIL &&
+            !add_link(&job, &with_link, &link, err))
+        return false;
+    struct slice data = link ? text_slice(&with_link) : slice_of(delivery->data);
     AUTO_JSON_TREE struct json_tree values = {0};
-    if (!delivery->data || !json_tree_read(&values, slice_of(delivery->data), NULL) ||
+    if (!delivery->data || !json_tree_read(&values, data, NULL) ||
             values.nodes->kind != JSON_KIND_OBJECT)
         return err_set(err, ERR_INPUT, "the notification has no values any more");
     job.values = values.nodes;
@@ -259,6 +288,7 @@ bool render_content(
         return false;
     }
     fill_envelope(&job, &content);
+    content.unsubscribe = steal(&link);
     delivery->content = content;
     return true;
 }

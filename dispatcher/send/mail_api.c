@@ -52,6 +52,15 @@ bool mail_people_read(const struct content *content, struct mail_people *ret_peo
     return true;
 }
 
+char *mail_unsubscribe(const struct content *content)
+{
+    AUTO_TEXT struct text value = {0};
+    if (!content->unsubscribe)
+        return NULL;
+    text_init(&value, HTTP_URL_MAX);
+    return text_fmt(&value, "<%s>", content->unsubscribe) ? text_steal(&value) : NULL;
+}
+
 bool api_member(struct text *out, const char *before, const char *value)
 {
     return !value || (text_str(out, before) && json_quote(out, slice_of(value)));

@@ -17,6 +17,12 @@ void mail_people_fini(struct mail_people *people);
 MUST_CHECK bool mail_people_read(const struct content *content, struct mail_people *ret_people,
         enum failure_level *ret_level, struct err *err);
 
+// The two headers of one-click unsubscribe (RFC 8058), which a DKIM signature must cover.
+#define UNSUBSCRIBE_POST "List-Unsubscribe=One-Click"
+
+// The value of List-Unsubscribe, "<URL>"; yours. NULL where the message has none.
+char *mail_unsubscribe(const struct content *content);
+
 // Appends `before`, then value as a JSON string; nothing when value is NULL.
 bool api_member(struct text *out, const char *before, const char *value);
 

@@ -4,6 +4,7 @@
 
 #define MESSAGE_ID_MAX 250
 #define DATE_MAX 64
+#define LINK_MAX 900 // bytes; a line ends at 998
 
 // A header value that goes out as it stands: printable ASCII, bounded.
 static bool token_ok(const char *value, size_t max, const char *forbidden)
@@ -15,6 +16,8 @@ static bool token_ok(const char *value, size_t max, const char *forbidden)
 
 static bool check(const struct content *content, struct err *err)
 {
+    if (content->unsubscribe && !token_ok(content->unsubscribe, LINK_MAX, "<> ,"))
+        return err_set(err, ERR_INPUT, "the unsubscribe link is not one word of ASCII");
     struct slice subject = slice_of(content->subject);
     if (text_has_control(subject))
         return err_set(err, ERR_INPUT, "the subject holds a control character");
@@ -54,7 +57,12 @@ static bool add_headers(const struct content *content, const struct mailbox *fro
            text_str(out, subject) &&
            encode_unstructured(slice_of(content->subject), sizeof subject - 1, out) &&
            text_fmt(out, "\r\nDate: %s\r\nMessage-ID: <%s>\r\nMIME-Version: 1.0\r\n", content->date,
-                   content->message_id);
+                   content->message_id) &&
+           (!content->unsubscribe ||
+                   text_fmt(out,
+                           "List-Unsubscribe: <%s>\r\n"
+                           "List-Unsubscribe-Post: List-Unsubscribe=One-Click\r\n",
+                           content->unsubscribe));
 }
 
 // Always an encoding of 7 bits: BODY=8BITMIME is not to be had everywhere.

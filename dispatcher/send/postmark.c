@@ -6,11 +6,16 @@
 
 static bool write_body(const struct content *content, const char *key_hex, struct text *out)
 {
+    AUTO_FREE char *link = mail_unsubscribe(content);
     return api_member(out, "{\"From\":", content->from) &&
            api_member(out, ",\"To\":", content->to) &&
            api_member(out, ",\"Subject\":", content->subject) &&
            api_member(out, ",\"TextBody\":", content->text) &&
            api_member(out, ",\"HtmlBody\":", content->html) &&
+           api_member(out, ",\"Headers\":[{\"Name\":\"List-Unsubscribe\",\"Value\":", link) &&
+           (!link || text_str(out,
+                             "},{\"Name\":\"List-Unsubscribe-Post\",\"Value\":\"" UNSUBSCRIBE_POST
+                             "\"}]")) &&
            api_member(out, ",\"Metadata\":{\"pawl-delivery\":", key_hex) &&
            api_member(out, ",\"pawl-place\":", content->place) && text_str(out, "}}");
 }

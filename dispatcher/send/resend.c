@@ -6,11 +6,14 @@
 
 static bool write_body(const struct content *content, const char *key_hex, struct text *out)
 {
+    AUTO_FREE char *link = mail_unsubscribe(content);
     return api_member(out, "{\"from\":", content->from) &&
            api_member(out, ",\"to\":[", content->to) &&
            api_member(out, "],\"subject\":", content->subject) &&
            api_member(out, ",\"text\":", content->text) &&
            api_member(out, ",\"html\":", content->html) &&
+           api_member(out, ",\"headers\":{\"List-Unsubscribe\":", link) &&
+           (!link || text_str(out, ",\"List-Unsubscribe-Post\":\"" UNSUBSCRIBE_POST "\"}")) &&
            api_member(out, ",\"tags\":[{\"name\":\"pawl_delivery\",\"value\":", key_hex) &&
            api_member(out, "},{\"name\":\"pawl_place\",\"value\":", content->place) &&
            text_str(out, "}]}");

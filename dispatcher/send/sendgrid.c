@@ -19,11 +19,15 @@ static bool write_part(const char *type, const char *value, bool first, struct t
 static bool write_body(const struct content *content, const struct mail_people *people,
         const char *key_hex, struct text *out)
 {
+    AUTO_FREE char *link = mail_unsubscribe(content);
     return text_str(out, "{\"personalizations\":[{\"to\":[") && write_person(&people->to, out) &&
            api_member(out, "],\"custom_args\":{\"pawl_delivery\":", key_hex) &&
            api_member(out, ",\"pawl_place\":", content->place) && text_str(out, "}}],\"from\":") &&
-           write_person(&people->from, out) && api_member(out, ",\"subject\":", content->subject) &&
-           text_str(out, ",\"content\":[") && write_part("text/plain", content->text, true, out) &&
+           write_person(&people->from, out) &&
+           api_member(out, ",\"headers\":{\"List-Unsubscribe\":", link) &&
+           (!link || text_str(out, ",\"List-Unsubscribe-Post\":\"" UNSUBSCRIBE_POST "\"}")) &&
+           api_member(out, ",\"subject\":", content->subject) && text_str(out, ",\"content\":[") &&
+           write_part("text/plain", content->text, true, out) &&
            write_part("text/html", content->html, !content->text, out) && text_str(out, "]}");
 }
 

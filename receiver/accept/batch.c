@@ -58,12 +58,20 @@ static void add_items(struct batch *batch, struct arrival *arrival, size_t *room
     }
 }
 
+static void add_leaver(struct batch *batch, const struct arrival *arrival)
+{
+    batch->leavers = xrealloc(batch->leavers, (batch->n_leavers + 1) * sizeof *batch->leavers);
+    batch->leavers[batch->n_leavers++] = arrival->place;
+}
+
 void batch_init(struct batch *batch, struct policy *policy, struct arrival *arrivals)
 {
     *batch = (struct batch){.policy = policy};
     size_t room = 0;
     for (struct arrival *arrival = arrivals; arrival; arrival = arrival->next)
-        if (arrival->answer == ANSWER_NONE)
+        if (arrival->answer == ANSWER_NONE && arrival->unsubscribes)
+            add_leaver(batch, arrival);
+        else if (arrival->answer == ANSWER_NONE)
             add_items(batch, arrival, &room);
     if (batch->n == 0)
         return;
@@ -103,6 +111,7 @@ void batch_fini(struct batch *batch)
         settle_fini(&batch->settles[i]);
     free(batch->settles);
     free(batch->told);
+    free(batch->leavers);
     free(batch->items);
     free(batch->queue);
     free(batch->orders);

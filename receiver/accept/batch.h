@@ -57,6 +57,8 @@ struct batch {
     size_t n_settles;
     struct told *told; // in queue order
     size_t n_told;
+    struct delivery_place *leavers; // where those stand who unsubscribe, in key order
+    size_t n_leavers;
 };
 
 // Collects the events of the arrivals (already read with that policy) that are to be stored.

@@ -230,6 +230,25 @@ static void add_suppressed(struct pg *pg, const struct batch *batch)
     TOLD(suppresses, pg_p_texts, pg_e_bytes(pg, slice_of(told->item->source->name)));
 }
 
+#define LEAVERS(begin, put)                                                                        \
+    do {                                                                                           \
+        begin(pg);                                                                                 \
+        for (size_t i_ = 0; i_ < batch->n_leavers; i_++) {                                         \
+            const struct delivery_place *place = &batch->leavers[i_];                              \
+            put;                                                                                   \
+        }                                                                                          \
+    } while (0)
+
+void receipts_leavers(struct pg *pg, const struct batch *batch)
+{
+    if (batch->n_leavers == 0)
+        return;
+    pg_add(pg, ACCEPT_UNSUBSCRIBE);
+    LEAVERS(pg_p_ints, pg_e_int(pg, place->bucket));
+    LEAVERS(pg_p_uuids, pg_e_uuid(pg, place->notification));
+    LEAVERS(pg_p_ints, pg_e_int(pg, place->redrive));
+}
+
 void receipts_rows(struct pg *pg, const struct batch *batch)
 {
     bool changed = false;

@@ -9,5 +9,7 @@ void receipts_lock_rows(struct pg *pg, const struct batch *batch);
 void receipts_locked(struct work *work, int call);
 // All receipts in the order they came; says what became of their events.
 void receipts_judge(struct batch *batch);
+// Adds the statement that lists those who unsubscribe, if there are some.
+void receipts_leavers(struct pg *pg, const struct batch *batch);
 // Adds the statements that write what was judged.
 void receipts_rows(struct pg *pg, const struct batch *batch);

@@ -242,6 +242,7 @@ static bool commit_flight(struct work *work)
         rows_deliveries(work->pg, work->batch);
     }
     receipts_rows(work->pg, work->batch);
+    receipts_leavers(work->pg, work->batch);
     if (work->txn->run_again || work->run_again)
         pg_add(work->pg, ACCEPT_ANCHOR);
     pg_add_commit(work->pg);
@@ -300,7 +301,7 @@ static enum txn_end run_once(struct work *work)
 enum txn_end txn_run(struct txn *txn, struct batch *batch, const struct once_keys *once,
         int64_t deadline_ms, struct err *err)
 {
-    size_t *room = xcalloc(8 * batch->n, sizeof *room);
+    size_t *room = xcalloc(8 * batch->n + 1, sizeof *room); // a batch may hold no event at all
     struct work work = {.txn = txn,
             .pg = txn->pg,
             .batch = batch,

@@ -191,6 +191,8 @@ static void read_all(struct worker *worker, struct arrival *arrivals)
 {
     for (struct arrival *arrival = arrivals; arrival; arrival = arrival->next) {
         arrival->answer = ANSWER_NONE;
+        if (arrival->unsubscribes)
+            continue;
         const struct source *source = policy_source(worker->policy, slice_of(arrival->source));
         if (!source || clock_mono_ms() >= arrival->deadline_ms) {
             arrival->answer = ANSWER_UNAVAILABLE;
@@ -215,6 +217,10 @@ static void answer_stored(struct worker *worker, struct arrival *arrivals)
     for (struct arrival *arrival = arrivals; arrival; arrival = arrival->next) {
         if (arrival->answer != ANSWER_NONE)
             continue;
+        if (arrival->unsubscribes) {
+            arrival->answer = ANSWER_OK;
+            continue;
+        }
         const struct source *source = policy_source(worker->policy, slice_of(arrival->source));
         bool app = worker->options->pointers(source).app;
         arrival->answer = app ? app_answer(&arrival->events[0]) : ANSWER_OK;
@@ -320,7 +326,7 @@ static enum txn_end try_once(
     batch_init(&batch, worker->policy, arrivals);
     mark_told(worker, &batch);
     enum txn_end end = TXN_DONE;
-    if (batch.n > 0)
+    if (batch.n > 0 || batch.n_leavers > 0)
         end = txn_run(&worker->txn, &batch, worker->once, latest_deadline(arrivals), err);
     if (end == TXN_DONE)
         count_batch(&batch);

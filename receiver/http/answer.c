@@ -31,6 +31,7 @@ enum answer_row answer_styled(enum answer_row row, enum reply_style style)
             [STYLE_EMPTY] = ROW_RECEIVED_EMPTY,
             [STYLE_NO_CONTENT] = ROW_RECEIVED_NOTHING,
             [STYLE_ACCEPTED] = ROW_RECEIVED_ACCEPTED,
+            [STYLE_UNSUBSCRIBED] = ROW_UNSUBSCRIBED,
             [STYLE_CLIENT_ID] = ROW_RECEIVED,
             [STYLE_REFUSE_498] = ROW_RECEIVED};
     if (row == ROW_RECEIVED && (size_t)style < ARRAY_LEN(received))
@@ -86,9 +87,10 @@ void answer_make(enum answer_row row, const struct arrival *arrival, struct answ
 {
     const struct row *from = &rows[row];
     bool good = from->status < 300, bare = strchr(from->flags, 'E') != NULL;
-    const char *type = row == ROW_RECEIVED_ACCEPTED ? "text/plain"
-                       : good                       ? "application/json"
-                                                    : "application/problem+json";
+    bool plain = row == ROW_RECEIVED_ACCEPTED || row == ROW_UNSUBSCRIBED;
+    const char *type = plain  ? "text/plain"
+                       : good ? "application/json"
+                              : "application/problem+json";
     *ret_shape = (struct answer_shape){.status = from->status,
             .reason = from->reason,
             .content_type = bare ? NULL : type,
@@ -102,6 +104,8 @@ void answer_make(enum answer_row row, const struct arrival *arrival, struct answ
         text_str(out, "{\"received\":true}\n");
     else if (row == ROW_RECEIVED_ACCEPTED)
         text_str(out, "[accepted]");
+    else if (row == ROW_UNSUBSCRIBED)
+        text_str(out, "You are unsubscribed.\n");
     else if (good && !bare)
         add_outcome(out, arrival);
     else if (!good)

@@ -1,6 +1,7 @@
 #include "receiver/http/handler.h"
 
 #include "common/clock.h"
+#include "common/config/unsubscribe.h"
 #include "common/log.h"
 #include "common/metrics.h"
 #include "receiver/http/coded.h"
@@ -207,16 +208,9 @@ static bool check_signature(struct visit *visit)
     return true;
 }
 
-static void submit(struct visit *visit)
+static void submit_arrival(const struct visit *visit, struct arrival *arrival)
 {
     const struct lane_options *options = lane_options(visit->lane);
-    const char *wrong = NULL;
-    struct arrival *arrival =
-            taken_arrival(visit->source, &visit->received, &visit->verdict, &wrong);
-    if (!arrival) {
-        reject(visit, strcmp(wrong, "inflated_too_large") == 0 ? ROW_TOO_LARGE : ROW_CODING, wrong);
-        return;
-    }
     struct parking parking = {.req = visit->req,
             .start_us = visit->start_us,
             .app = visit->verdict.app,
@@ -231,9 +225,77 @@ static void submit(struct visit *visit)
     answer(visit, full ? ROW_QUEUE_FULL : ROW_UNAVAILABLE);
 }
 
+static void submit(struct visit *visit)
+{
+    const char *wrong = NULL;
+    struct arrival *arrival =
+            taken_arrival(visit->source, &visit->received, &visit->verdict, &wrong);
+    if (arrival)
+        submit_arrival(visit, arrival);
+    else
+        reject(visit, strcmp(wrong, "inflated_too_large") == 0 ? ROW_TOO_LARGE : ROW_CODING, wrong);
+}
+
+// A link that is followed changes nothing (scanners follow every link): it shows the button that
+// posts. Its page loads nothing and says nothing of who it is about.
+static void show_button(const struct visit *visit)
+{
+    AUTO_GREETING struct greeting greeting = {.kind = GREETING_ANSWERED,
+            .name = "unsubscribe",
+            .status = 200,
+            .content_type = "text/html; charset=utf-8"};
+    text_init(&greeting.body, GREETING_BODY_MAX);
+    text_str(&greeting.body,
+            "<!doctype html><html lang=\"en\"><meta name=\"robots\" content=\"noindex\">"
+            "<meta name=\"referrer\" content=\"no-referrer\"><title>Unsubscribe</title>"
+            "<form method=\"post\"><input type=\"hidden\" name=\"List-Unsubscribe\" "
+            "value=\"One-Click\"><p>No more messages of this kind?</p>"
+            "<button>Unsubscribe</button></form></html>\n");
+    struct answering to = {visit->req, "unsubscribe", visit->start_us, NULL, STYLE_DEFAULT};
+    lane_greet(&to, &greeting);
+}
+
+// As a form or as multipart/form-data (RFC 8058, 3.1): the pair is in both.
+static bool is_one_click(struct slice body)
+{
+    return memmem(body.ptr, body.len, "List-Unsubscribe", 16) &&
+           memmem(body.ptr, body.len, "One-Click", 9);
+}
+
+static void leave(struct visit *visit, const struct delivery_place *place)
+{
+    struct arrival *arrival = arrival_new(SLICE("unsubscribe"), SLICE(""), SLICE(""), SLICE(""));
+    arrival->unsubscribes = true;
+    arrival->place = *place;
+    visit->verdict = (struct verdict){.kind = VERDICT_OK, .style = STYLE_UNSUBSCRIBED};
+    submit_arrival(visit, arrival);
+}
+
+static void unsubscribe(struct visit *visit, const struct policy *policy, struct slice token)
+{
+    struct delivery_place place;
+    bool post = slice_eq(visit->received.method, SLICE("POST"));
+    bool get = slice_eq(visit->received.method, SLICE("GET"));
+    if (!post && !get)
+        reject(visit, ROW_METHOD, "method");
+    else if (!unsubscribe_read(policy, token, visit->received.now_s, &place))
+        reject(visit, ROW_NO_LINK, "unsubscribe_token");
+    else if (get)
+        show_button(visit);
+    else if (!is_one_click(visit->received.body))
+        reject(visit, ROW_NO_CLICK, "unsubscribe_body");
+    else
+        leave(visit, &place);
+}
+
 static void run_steps(struct visit *visit, const struct policy *policy)
 {
     enum answer_row row;
+    struct slice token;
+    if (route_unsubscribe(visit->received.target, &token)) {
+        unsubscribe(visit, policy, token);
+        return;
+    }
     const char *wrong = check_form(visit, policy, &row);
     if (wrong)
         reject(visit, row, wrong);

@@ -1,9 +1,11 @@
 #include "receiver/http/route.h"
 
-bool route_hook(struct slice target, struct slice *ret_source)
+#include "common/config/unsubscribe.h"
+
+// The last segment behind a prefix.
+static bool behind(const char *prefix, struct slice target, struct slice *ret_source)
 {
-    static const char prefix[] = "/hooks/";
-    size_t skip = sizeof prefix - 1;
+    size_t skip = strlen(prefix);
     if (target.len <= skip || memcmp(target.ptr, prefix, skip) != 0)
         return false;
     struct slice name = {target.ptr + skip, target.len - skip};
@@ -14,4 +16,14 @@ bool route_hook(struct slice target, struct slice *ret_source)
         return false;
     *ret_source = name;
     return true;
+}
+
+bool route_hook(struct slice target, struct slice *ret_source)
+{
+    return behind("/hooks/", target, ret_source);
+}
+
+bool route_unsubscribe(struct slice target, struct slice *ret_token)
+{
+    return behind(UNSUBSCRIBE_PATH, target, ret_token);
 }

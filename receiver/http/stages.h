@@ -29,12 +29,13 @@ enum verdict_kind {
 
 // How the provider of a source wants to be answered.
 enum reply_style {
-    STYLE_DEFAULT,    // 200 with a short JSON body; 401
-    STYLE_EMPTY,      // 200 without a body
-    STYLE_NO_CONTENT, // 204
-    STYLE_ACCEPTED,   // 200 "[accepted]"
-    STYLE_CLIENT_ID,  // as the default, and the request's own x-adobesign-clientid comes back
-    STYLE_REFUSE_498, // as the default, and 498 in place of 401
+    STYLE_DEFAULT,      // 200 with a short JSON body; 401
+    STYLE_EMPTY,        // 200 without a body
+    STYLE_NO_CONTENT,   // 204
+    STYLE_ACCEPTED,     // 200 "[accepted]"
+    STYLE_CLIENT_ID,    // as the default, and the request's own x-adobesign-clientid comes back
+    STYLE_UNSUBSCRIBED, // 200 with a line of text: of no provider, a recipient unsubscribes
+    STYLE_REFUSE_498,   // as the default, and 498 in place of 401
 };
 
 struct verdict {

@@ -1,5 +1,6 @@
 // The mail drivers over HTTP: what they say, and every documented answer (rows of the providers'
 // own pages, docs/mail-api.md).
+#include "common/json/scan.h"
 #include "dispatcher/send/postmark.h"
 #include "dispatcher/send/providers.h"
 #include "dispatcher/send/resend.h"
@@ -63,6 +64,29 @@ static void each_driver_makes_its_request(void **state)
         assert_row(strstr(text_cstr(&request.head), rows[i].auth) != NULL, rows[i].name);
         assert_row(strstr(text_cstr(&request.head), "Content-Type: application/json\r\n") != NULL,
                 rows[i].name);
+    }
+}
+
+static void both_headers_of_one_click_go_by_every_api(void **state)
+{
+    (void)state;
+    static const char *const parts[] = {
+            "\"headers\":{\"List-Unsubscribe\":\"<https://x/u>\","
+            "\"List-Unsubscribe-Post\":\"List-Unsubscribe=One-Click\"},",
+            "\"Headers\":[{\"Name\":\"List-Unsubscribe\",\"Value\":\"<https://x/u>\"},"
+            "{\"Name\":\"List-Unsubscribe-Post\",\"Value\":\"List-Unsubscribe=One-Click\"}],",
+            "\"headers\":{\"List-Unsubscribe\":\"<https://x/u>\","
+            "\"List-Unsubscribe-Post\":\"List-Unsubscribe=One-Click\"},"};
+    for (size_t i = 1; i < 4; i++) {
+        AUTO_HTTP_REQUEST struct http_request request = {0};
+        struct content content = a_mail();
+        content.unsubscribe = (char[]){"https://x/u"};
+        struct provider provider = a_provider();
+        enum failure_level level;
+        struct err err = {0};
+        assert_true(driver_at(i)->build(&content, &provider, KEY, &request, &level, &err));
+        assert_row(strstr(text_cstr(&request.body), parts[i - 1]) != NULL, driver_at(i)->name);
+        assert_true(json_check(text_slice(&request.body), &err));
     }
 }
 
@@ -338,6 +362,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
             cmocka_unit_test(each_driver_makes_its_request),
             cmocka_unit_test(html_goes_beside_the_text),
+            cmocka_unit_test(both_headers_of_one_click_go_by_every_api),
             cmocka_unit_test(what_can_not_be_sent_is_refused_before_the_wire),
             cmocka_unit_test(resend_answers),
             cmocka_unit_test(postmark_answers),

@@ -51,6 +51,23 @@ static void writes_one_part(void **state)
                              ".dot\r\n");
 }
 
+static void both_headers_of_one_click_unsubscribe_are_there(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"https://x/ y", "https://x/\r\nBcc: a@b", "https://x/>", ""};
+    struct content content = content_of("x", "plain", NULL);
+    content.unsubscribe = (char[]){"https://hooks.example.com/unsubscribe/3ff-0.1"};
+    AUTO_FREE char *got = build(&content);
+    assert_non_null(
+            strstr(got, "\r\nList-Unsubscribe: <https://hooks.example.com/unsubscribe/3ff-0.1>"
+                        "\r\nList-Unsubscribe-Post: List-Unsubscribe=One-Click\r\n"));
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+        AUTO_FREE char *link = xstrdup(bad[i]);
+        content.unsubscribe = link;
+        assert_row(!build(&content), bad[i]);
+    }
+}
+
 static void text_and_html_are_alternatives_the_better_last(void **state)
 {
     (void)state;
@@ -193,6 +210,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
             cmocka_unit_test(writes_one_part),
+            cmocka_unit_test(both_headers_of_one_click_unsubscribe_are_there),
             cmocka_unit_test(text_and_html_are_alternatives_the_better_last),
             cmocka_unit_test(the_boundary_hangs_on_the_message_id_alone),
             cmocka_unit_test(every_line_is_short_7_bit_and_ends_in_crlf),

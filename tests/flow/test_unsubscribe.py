@@ -1,0 +1,114 @@
+"""One-click unsubscribe (RFC 8058): the link in a mail that arrived, posted as a mailbox provider posts it; by the database."""
+import email
+import os
+import re
+import sys
+import urllib.parse
+
+from harness import *
+
+sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
+# pylint: disable=wrong-import-position
+from channels_rig import EMAIL, Shop  # noqa: E402
+
+BASE = "https://hooks.example.com"
+RULE = f"unsubscribe: {{ url: {BASE}/, secrets: [credential:leave] }}\n"
+CLICK = b"List-Unsubscribe=One-Click"
+TEXT = "Order {{order.id}}. No more: {{unsubscribe_url}}\n"
+
+
+def edit(text):
+    text = text.replace("messages:\n", RULE + "messages:\n", 1)
+    return text.replace("    about: At least once\n", "    about: At least once\n    unsubscribe: true\n", 1)
+
+
+def prepare(w):
+    w.set_template("least", "text", TEXT)
+    w.set_template("least", "html", "<p>{{order.id}} <a href=\"{{unsubscribe_url}}\">x</a></p>")
+
+
+def setup(t, **how):
+    sink = t.sink()
+    return Shop(t, EMAIL, "email", sink=sink, edit=edit, prepare=prepare, **how), sink
+
+
+def mail(shop, sink, kind, to):
+    """The mail of a new order to that address, as it arrived."""
+    order = shop.order(kind, email=to)
+    shop.ended(order, "accepted")
+    return next(m for m in (email.message_from_string(one["raw"]) for one in sink.mails(to)) if order in m["Subject"])
+
+
+def link_of(message):
+    return re.fullmatch(r"<(\S+)>", message["List-Unsubscribe"])[1]
+
+
+def path_of(link):
+    eq(link[:len(BASE)], BASE)
+    return urllib.parse.urlparse(link).path
+
+
+def click(shop, path, body=CLICK, **how):
+    return shop.w.post(Request(path, {"Content-Type": "application/x-www-form-urlencoded"}, body, **how))
+
+
+def listed(shop):
+    return shop.cluster.query("SELECT s.channel, n.name, s.reason, s.address, s.source FROM pawl.suppressions s"
+                              " LEFT JOIN pawl.names n ON n.kind = 3 AND n.id = s.type ORDER BY 4, 2")
+
+
+def test_the_link_of_a_mail_unsubscribes_from_its_type_alone(t):
+    shop, sink = setup(t)
+    message = mail(shop, sink, "least", "Ann@Example.net")
+    eq(message["List-Unsubscribe-Post"], "List-Unsubscribe=One-Click")
+    link = link_of(message)
+    check(all(link in part.get_payload(decode=True).decode() for part in message.walk() if not part.is_multipart()), "in both bodies")
+    eq((mail(shop, sink, "most", "ann@example.net")["List-Unsubscribe"], listed(shop)), (None, []))
+    answer = click(shop, path_of(link))
+    eq((answer.status, answer.body), (200, b"You are unsubscribed.\n"))
+    eq(listed(shop), [(1, "least", 3, "Ann@Example.net", "unsubscribe")])
+    again = shop.order("least", email="ann@example.net")
+    shop.ended(again, "withheld")
+    mail(shop, sink, "most", "ann@example.net")
+    mail(shop, sink, "least", "bob@example.net")
+    eq({a.status for a in shop.w.post(*[Request(path_of(link), {}, CLICK)] * 20, connections=4)}, {200}, "repeated")
+    multipart = b'--x\r\nContent-Disposition: form-data; name="List-Unsubscribe"\r\n\r\nOne-Click\r\n--x--\r\n'
+    eq((click(shop, path_of(link), multipart).status, len(listed(shop))), (200, 1))
+
+
+def test_following_the_link_changes_nothing(t):
+    shop, sink = setup(t)
+    path = path_of(link_of(mail(shop, sink, "least", "ann@example.net")))
+    answer = click(shop, path, b"", method="GET")
+    check(answer.status == 200 and b'<form method="post">' in answer.body and b"example.net" not in answer.body, answer.body)
+    eq(click(shop, path, CLICK, method="PUT").status, 405)
+    eq(click(shop, path, b"").status, 400, "an empty POST is no click")
+    eq(listed(shop), [])
+
+
+def test_a_link_that_we_did_not_sign_is_none(t):
+    shop, sink = setup(t)
+    path = path_of(link_of(mail(shop, sink, "least", "ann@example.net")))
+    place, mac = path.rsplit("/", 1)[1].split(".")
+    other = place[:-1] + "1"
+    forged = [f"{place}.{'0' * 32}", f"{other}.{mac}", f"{place}.{mac[:-1]}", f"{place}.{mac}0", place, f"{place}.{mac.upper()}", "", ".", "x" * 4000]
+    for token in forged:
+        for method, body in (("POST", CLICK), ("GET", b"")):
+            eq(click(shop, "/unsubscribe/" + token, body, method=method).status, 404, f"{method} {token[:80]}")
+    eq((listed(shop), click(shop, path).status), ([], 200))
+
+
+def test_a_link_outlives_the_key_that_signed_it_while_that_is_listed(t):
+    shop, sink = setup(t)
+    path = path_of(link_of(mail(shop, sink, "least", "ann@example.net")))
+    shop.w.set_policy(open(os.path.join(shop.w.dir, "policy.yaml"), encoding="utf-8").read().replace(
+        "[credential:leave]", "[credential:leave-new, credential:leave]"))
+    prepare(shop.w)
+    shop.w.must("policy", "apply")
+    eventually(lambda: shop.w.receivers[0].metric("pawl_policy_info", version="2") == 1, 10)
+    eq(click(shop, path).status, 200)
+    shop.w.set_policy(open(os.path.join(shop.w.dir, "policy.yaml"), encoding="utf-8").read().replace(
+        "[credential:leave-new, credential:leave]", "[credential:leave-new]"))
+    prepare(shop.w)
+    shop.w.must("policy", "apply")
+    eventually(lambda: click(shop, path).status == 404, 10, "a key that is no longer listed signs nothing")
