@@ -1,0 +1,34 @@
+-- Settles the slots of these caps that are held though their deliveries (the devices of one notification) have all ended:
+-- dated by the last end when the message may have reached the peer, given back when it surely did not. Whoever ended them
+-- needs to know nothing of caps. It waits for a rival that does the same.
+-- returns: nothing
+WITH ended AS MATERIALIZED (
+    SELECT s.bucket, s.cap, s.nth, s.notification_id, d.used_at
+    FROM (SELECT DISTINCT b, k FROM unnest($1::int4[], $2::text[]) u(b, k)) c
+    CROSS JOIN LATERAL (
+        SELECT x.bucket, x.cap, x.nth, x.of_bucket, x.notification_id, x.channel, x.redrive FROM cap_slots x
+        WHERE x.bucket = c.b AND x.cap = c.k AND x.used_at IS NULL
+        OFFSET 0) s
+    CROSS JOIN LATERAL (
+        -- May have reached the peer: accepted, unknown, what a receipt made of these, and any unknown try before the end.
+        SELECT coalesce(bool_or(y.state IN (0, 1)), false) AS open,
+               coalesce(max(y.updated_at) FILTER (WHERE y.state IN (2, 9, 10, 11, 12) OR y.unknown_tries > 0),
+                        '-infinity') AS used_at
+        FROM deliveries y
+        WHERE y.bucket = s.of_bucket AND y.notification_id = s.notification_id AND y.channel = s.channel
+          AND y.redrive = s.redrive
+        OFFSET 0) d
+    WHERE NOT d.open
+), locked AS MATERIALIZED (
+    SELECT s.bucket, s.cap, s.nth, e.used_at
+    FROM ended e
+    JOIN cap_slots s ON s.bucket = e.bucket AND s.cap = e.cap AND s.nth = e.nth AND s.notification_id = e.notification_id
+                    AND s.used_at IS NULL
+    ORDER BY s.bucket, s.cap, s.nth
+    FOR UPDATE OF s
+), given_back AS (
+    DELETE FROM cap_slots s USING locked l
+    WHERE s.bucket = l.bucket AND s.cap = l.cap AND s.nth = l.nth AND l.used_at = '-infinity'
+)
+UPDATE cap_slots s SET used_at = l.used_at FROM locked l
+WHERE s.bucket = l.bucket AND s.cap = l.cap AND s.nth = l.nth AND l.used_at > '-infinity'

@@ -1,0 +1,89 @@
+-- Takes cap slots for the members of a claim: all that a member needs, or none. One row a member ($1, from 1) and cap: $2
+-- bucket and $3 name of the cap, $4 most, $5 in so many milliseconds, $6.. its delivery, $10 it was never on the wire; sorted
+-- by (bucket, cap). $11 spreads claims over free slots. After cap_settle.sql, in a statement of its own.
+-- A slot is used while it is held, and until in_ms after its date. What is used is read of committed rows alone: "full" is
+-- never said because of a rival that may yet roll back. Slots are taken in key order, so that claims wait for one another
+-- in one direction only; who waited in vain is told "lost".
+-- returns: one row for each cap that a member does not get, by cap: member, cap's place in the input (from 1), why (1 full,
+--   2 more members of this claim than free slots, 3 lost to another claim), held slots, ms until each dated one is free
+WITH want AS MATERIALIZED (
+    SELECT * FROM unnest($1::int4[], $2::int4[], $3::text[], $4::int4[], $5::int8[], $6::int4[], $7::uuid[], $8::int4[],
+                         $9::int4[], $10::bool[]) WITH ORDINALITY u(m, b, k, most, ms, ob, n, ch, rd, fresh, i)
+), slot AS MATERIALIZED (
+    SELECT c.b, c.k, s.nth, s.notification_id AS n, s.channel AS ch, s.redrive AS rd, s.used_at,
+           s.used_at IS NULL OR s.used_at + c.ms * interval '1 millisecond' >= now() AS used,
+           (extract(epoch FROM s.used_at - now()) * 1000)::int8 + c.ms + 1 AS left_ms
+    FROM (SELECT DISTINCT b, k, ms FROM want) c
+    CROSS JOIN LATERAL (
+        SELECT x.nth, x.notification_id, x.channel, x.redrive, x.used_at FROM cap_slots x
+        WHERE x.bucket = c.b AND x.cap = c.k
+        OFFSET 0) s
+), count AS MATERIALIZED (
+    SELECT b, k, count(*)::int4 AS used, count(*) FILTER (WHERE used_at IS NULL)::int4 AS held,
+           (array_agg(left_ms ORDER BY left_ms) FILTER (WHERE used_at IS NOT NULL))[1:64] AS free_ms
+    FROM slot WHERE used GROUP BY b, k
+), asked AS MATERIALIZED (
+    -- own: the slot that this delivery, or another device of its notification, has already.
+    SELECT w.*, o.nth AS own, o.used_at AS own_date, coalesce(c.used, 0) AS used,
+           o.nth IS NULL AND coalesce(c.used, 0) >= w.most AS is_full
+    FROM want w
+    LEFT JOIN slot o ON o.b = w.b AND o.k = w.k AND o.n = w.n AND o.ch = w.ch AND o.rd = w.rd AND o.used
+    LEFT JOIN count c ON c.b = w.b AND c.k = w.k
+), shut AS MATERIALIZED (
+    SELECT m FROM asked WHERE is_full GROUP BY m
+), unit AS MATERIALIZED (
+    SELECT a.b, a.k, a.n, a.ch, a.rd, a.most, a.used,
+           row_number() OVER (PARTITION BY a.b, a.k ORDER BY a.n, a.ch, a.rd) AS r
+    FROM asked a
+    WHERE a.own IS NULL AND a.m NOT IN (SELECT m FROM shut)
+    GROUP BY a.b, a.k, a.n, a.ch, a.rd, a.most, a.used
+), crowd AS MATERIALIZED (
+    SELECT a.m, a.i FROM asked a
+    JOIN unit u ON u.b = a.b AND u.k = a.k AND u.n = a.n AND u.ch = a.ch AND u.rd = a.rd
+    WHERE u.used + u.r > u.most AND a.m NOT IN (SELECT m FROM shut)
+), open AS MATERIALIZED (
+    SELECT a.* FROM asked a WHERE a.m NOT IN (SELECT m FROM shut UNION ALL SELECT m FROM crowd)
+), free AS MATERIALIZED (
+    -- Of the first used + wanted numbers at least as many as are wanted are free; some more keep claims apart.
+    SELECT c.b, c.k, x.nth, row_number() OVER (PARTITION BY c.b, c.k ORDER BY (x.nth + $11::int4) % c.span, x.nth) AS r
+    FROM (SELECT b, k, least(min(most), min(used) + max(r) + 4)::int4 AS span FROM unit GROUP BY b, k) c
+    CROSS JOIN LATERAL generate_series(0, c.span - 1) x(nth)
+    WHERE NOT EXISTS (SELECT FROM slot s WHERE s.b = c.b AND s.k = c.k AND s.nth = x.nth AND s.used)
+), grab AS MATERIALIZED (
+    SELECT o.b, o.k, coalesce(o.own, f.nth) AS nth, o.ms, o.ob, o.n, o.ch, o.rd
+    FROM open o
+    LEFT JOIN unit u ON u.b = o.b AND u.k = o.k AND u.n = o.n AND u.ch = o.ch AND u.rd = o.rd
+    LEFT JOIN free f ON f.b = u.b AND f.k = u.k AND f.r = u.r
+    -- A slot of its own that has a date (of another device, or before a receipt reopened it) is held again.
+    WHERE (o.own IS NULL OR o.own_date IS NOT NULL) AND coalesce(o.own, f.nth) IS NOT NULL
+    GROUP BY 1, 2, 3, 4, 5, 6, 7, 8
+), taken AS (
+    INSERT INTO cap_slots AS s (bucket, cap, nth, of_bucket, notification_id, channel, redrive, taken_at, in_ms)
+    SELECT b, k, nth, ob, n, ch, rd, now(), ms FROM grab ORDER BY b, k, nth
+    ON CONFLICT (bucket, cap, nth) DO UPDATE
+    SET of_bucket = excluded.of_bucket, notification_id = excluded.notification_id, channel = excluded.channel,
+        redrive = excluded.redrive, taken_at = excluded.taken_at, in_ms = excluded.in_ms, used_at = NULL
+    WHERE s.used_at + s.in_ms * interval '1 millisecond' < now()
+       OR (s.notification_id = excluded.notification_id AND s.channel = excluded.channel AND s.redrive = excluded.redrive)
+    RETURNING bucket, cap, notification_id, channel, redrive
+), dropped AS (
+    -- Slots of an earlier claim that got not all of them: a delivery that now waits or ends does not keep them.
+    DELETE FROM cap_slots s USING asked a
+    WHERE s.bucket = a.b AND s.cap = a.k AND s.nth = a.own AND s.notification_id = a.n AND s.channel = a.ch
+      AND s.redrive = a.rd AND a.fresh AND s.used_at IS NULL AND a.m IN (SELECT m FROM shut)
+      AND NOT EXISTS (SELECT FROM asked other WHERE other.b = a.b AND other.k = a.k AND other.n = a.n AND other.ch = a.ch
+                                                AND other.rd = a.rd AND NOT (other.fresh AND other.m IN (SELECT m FROM shut)))
+), missed AS (
+    SELECT m, i, b, k, 1 AS why FROM asked WHERE is_full
+    UNION ALL
+    SELECT c.m, c.i, a.b, a.k, 2 FROM crowd c JOIN asked a ON a.i = c.i
+    UNION ALL
+    SELECT o.m, o.i, o.b, o.k, 3 FROM open o
+    WHERE o.own IS NULL
+      AND NOT EXISTS (SELECT FROM taken t WHERE t.bucket = o.b AND t.cap = o.k AND t.notification_id = o.n
+                                            AND t.channel = o.ch AND t.redrive = o.rd)
+)
+SELECT x.m, x.i::int4, x.why, coalesce(c.held, 0),
+       CASE WHEN row_number() OVER (PARTITION BY x.b, x.k ORDER BY x.i) = 1 THEN c.free_ms END
+FROM missed x LEFT JOIN count c ON c.b = x.b AND c.k = x.k
+ORDER BY x.b, x.k, x.i
