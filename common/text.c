@@ -39,6 +39,18 @@ static bool reserve(struct text *text, size_t more)
     return true;
 }
 
+void text_expect(struct text *text, size_t more)
+{
+    size_t left = text->max > text->len ? text->max - text->len : 0;
+    size_t room = text->len + (more < left ? more : left) + 1;
+    if (room <= text->room)
+        return;
+    text->ptr = xrealloc(text->ptr, room);
+    if (text->len == 0)
+        text->ptr[0] = '\0';
+    text->room = room;
+}
+
 bool text_add(struct text *text, struct slice bytes)
 {
     if (!reserve(text, bytes.len))

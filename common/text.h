@@ -16,6 +16,9 @@ void text_fini(struct text *text); // a zeroed one is fine
 #define AUTO_TEXT __attribute__((cleanup(text_fini)))
 void text_reset(struct text *text); // empties it, keeps the memory, clears overflow
 
+// Makes room for so many bytes more, up to the ceiling, for who knows about how many will come.
+void text_expect(struct text *text, size_t more);
+
 // Appends; false (and overflow set) when it would pass the ceiling.
 bool text_add(struct text *text, struct slice bytes);
 bool text_str(struct text *text, const char *str);

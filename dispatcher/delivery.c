@@ -110,8 +110,8 @@ static void auto_decref_(json_t **json)
 
 static bool is_utf8(struct slice s)
 {
-    for (size_t n; s.len > 0; s.ptr += n, s.len -= n) {
-        n = s.ptr[0] < 0x80 ? 1 : utf8_len(s);
+    for (size_t i = 0, n; i < s.len; i += n) {
+        n = s.ptr[i] < 0x80 ? 1 : utf8_len((struct slice){s.ptr + i, s.len - i});
         if (n == 0)
             return false;
     }
@@ -124,10 +124,22 @@ static bool add_member(const char *name, struct slice value, bool first, struct 
            text_char(out, ':') && json_quote(out, value);
 }
 
+// About what it takes as JSON: an eighth more for escapes.
+static size_t content_size(const struct content *content)
+{
+    size_t size = 256;
+    for (size_t i = 0; i < ARRAY_LEN(members); i++) {
+        const char *value = member_get(content, &members[i]);
+        size += value ? strlen(value) : 0;
+    }
+    return size + size / 8;
+}
+
 // Written by hand and not by the library: it is done once a delivery, and of long texts.
 bool content_to_json(const struct content *content, struct text *out)
 {
     bool first = true;
+    text_expect(out, content_size(content));
     for (size_t i = 0; i < ARRAY_LEN(members); i++) {
         const char *value = member_get(content, &members[i]);
         if (value && !add_member(members[i].name, slice_of(value), first, out))

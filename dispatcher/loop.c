@@ -46,6 +46,7 @@ static bool render(void *user, struct delivery *delivery, int64_t now_us, struct
         return err_set(err, ERR_INPUT, "policy version %d is not loaded", delivery->policy);
     struct render_context context = *kept;
     context.now_us = now_us;
+    context.tree = &loop->tree;
     struct segments ignored;
     return render_content(&context, delivery, err) &&
            (delivery->channel != CHANNEL_SMS ||
@@ -209,6 +210,7 @@ void loop_free(struct loop *loop)
     if (loop->epoll_fd >= 0)
         close(loop->epoll_fd);
     claimer_free(loop->claimer);
+    json_tree_fini(&loop->tree);
     zones_free(loop->zones);
     pauses_fini(&loop->pauses);
     recorder_free(loop->recorder);

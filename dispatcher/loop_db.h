@@ -23,6 +23,7 @@
 enum { DESK_CLAIM, DESK_RECORD, DESKS }; // DESK_CLAIM does all but records
 
 struct loop {
+    struct json_tree tree; // of the values that are being rendered
     struct loop_options options;
     struct desk desks[DESKS];
     int epoll_fd; // ready when a desk's flight can go on

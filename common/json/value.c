@@ -226,17 +226,24 @@ static bool needs_escape(unsigned char c)
     return c < 0x20 || c == '"' || c == '\\' || c == 0x7F;
 }
 
+// ASCII that stands for itself: almost all of every text.
+static bool is_plain(unsigned char c)
+{
+    return c >= 0x20 && c < 0x7F && c != '"' && c != '\\';
+}
+
 // How many bytes from i on stand for themselves.
 static size_t plain_run(struct slice s, size_t i)
 {
     size_t start = i;
-    while (i < s.len && !needs_escape(s.ptr[i])) {
-        size_t n = s.ptr[i] < 0x80 ? 1 : utf8_len(from(s, i));
+    for (;;) {
+        while (i < s.len && is_plain(s.ptr[i]))
+            i++;
+        size_t n = i == s.len || needs_escape(s.ptr[i]) ? 0 : utf8_len(from(s, i));
         if (n == 0)
-            break;
+            return i - start;
         i += n;
     }
-    return i - start;
 }
 
 bool json_escape(struct text *out, struct slice s)

@@ -1,5 +1,6 @@
 -- Stores what first tries rendered, in the ring slot of this transaction's moment (wire.sql notes the same slot).
+-- The slot is worked out once and not for each row.
 -- returns: nothing
-INSERT INTO contents (bucket, channel, notification_id, redrive, target, at, content)
-SELECT u.b, u.c, u.n, u.rd, u.tg, now(), u.x
+INSERT INTO contents (slot, bucket, channel, notification_id, redrive, target, at, content)
+SELECT (SELECT ring_slot(now(), 172800)), u.b, u.c, u.n, u.rd, u.tg, now(), u.x
 FROM unnest($1::int4[], $2::uuid[], $3::int4[], $4::text[], $5::int4[], $6::text[]) u(b, n, c, tg, rd, x)

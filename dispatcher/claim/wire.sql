@@ -5,7 +5,7 @@ UPDATE deliveries d
 SET state = 1, tries = d.tries + 1, wire_at = now(), updated_at = now(),
     provider = u.p, passed_on = false,
     provider_at = CASE WHEN d.provider IS DISTINCT FROM u.p THEN now() ELSE d.provider_at END,
-    content_slot = CASE WHEN u.f THEN ring_slot(now(), 172800) ELSE d.content_slot END,
+    content_slot = CASE WHEN u.f THEN (SELECT ring_slot(now(), 172800)) ELSE d.content_slot END,
     possible_duplicates = d.possible_duplicates + (d.unknown_tries > 0)::int4
 FROM unnest($1::int4[], $2::uuid[], $3::int4[], $4::text[], $5::int4[], $6::int4[], $7::bool[], $8::text[])
      WITH ORDINALITY u(b, n, c, tg, rd, t, f, p, i)

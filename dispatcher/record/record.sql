@@ -23,9 +23,9 @@ WITH u AS MATERIALIZED (
       AND d.tries = u.t AND d.state = 1
     RETURNING u.*, d.lane, d.provider -- all of u: to join it again would compare every row with every other
 ), attempted AS (
-    INSERT INTO attempts (bucket, channel, notification_id, redrive, step, outcome, level, code, wire_ms,
+    INSERT INTO attempts (slot, bucket, channel, notification_id, redrive, step, outcome, level, code, wire_ms,
                           possible_duplicate, claim_id, worker, target, enhanced, detail, provider_id, provider, at)
-    SELECT b, c, n, rd, t, oc, lv, cd, wm, pd, cl, $22::uuid, tg, en, dt, pi, provider, now() FROM moved
+    SELECT (SELECT ring_slot(now(), 691200)), b, c, n, rd, t, oc, lv, cd, wm, pd, cl, $22::uuid, tg, en, dt, pi, provider, now() FROM moved
 ), again AS (
     INSERT INTO due (bucket, lane, due_at, notification_id, channel, redrive, tries, target)
     SELECT b, lane, now() + ms * interval '1 millisecond', n, c, rd, t, tg FROM moved WHERE ms IS NOT NULL

@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 enum { LINK_ROOM = 2048 };
-enum { PATH_ROOM = 320, LOCALE_ROOM = 36 };
+enum { PATH_ROOM = 320, LOCALE_ROOM = 36, PART_USUAL = 500 };
 
 // One delivery being rendered.
 struct job {
@@ -148,6 +148,7 @@ static bool expand_part(
     struct template_how how = {.part = part->escaping, .partial = find_partial, .ctx = job};
     AUTO_TEXT struct text out = {0};
     text_init(&out, part->max);
+    text_expect(&out, PART_USUAL);
     if (!template_expand(template, &how, job->values, &out, err))
         return false;
     char *value = text_steal(&out);
@@ -276,11 +277,12 @@ bool render_content(
             !add_link(&job, &with_link, &link, err))
         return false;
     struct slice data = link ? text_slice(&with_link) : slice_of(delivery->data);
-    AUTO_JSON_TREE struct json_tree values = {0};
-    if (!delivery->data || !json_tree_read(&values, data, NULL) ||
-            values.nodes->kind != JSON_KIND_OBJECT)
+    AUTO_JSON_TREE struct json_tree own = {0};
+    struct json_tree *values = context->tree ? context->tree : &own;
+    if (!delivery->data || !json_tree_read(values, data, NULL) ||
+            values->nodes->kind != JSON_KIND_OBJECT)
         return err_set(err, ERR_INPUT, "the notification has no values any more");
-    job.values = values.nodes;
+    job.values = values->nodes;
     choose_locale(&job);
     struct content content = {0};
     if (!expand_parts(&job, &content, err)) {

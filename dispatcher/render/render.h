@@ -9,6 +9,7 @@
 // contact's (`de-AT`), its language (`de`), or the policy's, the first that has a text; of a
 // mail a subject and a text or html.
 #pragma once
+#include "common/json/tree.h"
 #include "dispatcher/delivery.h"
 
 enum {
@@ -28,7 +29,8 @@ void templates_free(struct templates *templates); // NULL is fine
 struct render_context {
     const struct policy *policy;
     const struct templates *templates;
-    int64_t now_us; // the database's clock: becomes the Date
+    int64_t now_us;         // the database's clock: becomes the Date
+    struct json_tree *tree; // where values are read into again and again; NULL = none is kept
 };
 
 // Fills delivery->content. False + err (ERR_INPUT): a missing template or value, no channel or
