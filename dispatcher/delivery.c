@@ -196,6 +196,12 @@ void delivery_free(struct delivery *delivery)
     free(delivery->provider);
     free(delivery->once);
     free(delivery->zone);
+    free(delivery->order_id);
+    free(delivery->recipient);
+    free(delivery->collapse);
+    for (size_t i = 0; i < delivery->n_caps; i++)
+        free(delivery->caps[i].name);
+    free(delivery->caps);
     content_fini(&delivery->content);
     free(delivery);
 }

@@ -97,6 +97,15 @@ struct bearer {
     struct bearer_use use;
 };
 
+// One cap that a delivery counts against.
+struct cap_hold {
+    int bucket;
+    char *name; // the rule and whom it counts for; owned
+    int most;
+    int64_t in_ms;
+    bool withhold; // else deferred
+};
+
 // One claimed delivery.
 struct delivery {
     int bucket;
@@ -112,6 +121,10 @@ struct delivery {
     char *address; // frozen when the notification was made
     char *once;
     char *zone;                             // the recipient's time zone as it was given, or NULL
+    char *order_id, *recipient; // NULL = none; recipient is the contact's own id
+    char *collapse;             // a newer message with the same one takes its place; NULL = none
+    struct cap_hold *caps;      // filled by caps_of()
+    size_t n_caps;
     int64_t due_us, created_us, expires_us; // database clock; expires 0 = never
     int64_t retry_until_us;                 // from created, by the message's retry.for
     int earlier_unknown; // tries of it that ended unknown: the next is a possible duplicate

@@ -41,7 +41,7 @@ static int once_field(struct slice name)
 }
 
 // The next name from *at on; moves *at behind its opening.
-static bool next_name(const char **at, struct slice *ret_name)
+bool policy_next_name(const char **at, struct slice *ret_name)
 {
     const char *open = strstr(*at, "{{"), *end = open ? strstr(open, "}}") : NULL;
     if (!end)
@@ -56,7 +56,7 @@ static int once_fields(const struct making *making, const struct message *messag
 {
     int used = 0;
     struct slice name;
-    for (const char *at = message->once; next_name(&at, &name);) {
+    for (const char *at = message->once; policy_next_name(&at, &name);) {
         int field = once_field(name);
         if (!field)
             once_error(making, message, name);
@@ -69,7 +69,7 @@ static bool once_is_key(const struct message *message)
 {
     int used = 0;
     struct slice name;
-    for (const char *at = message->once; at && message->name && next_name(&at, &name);) {
+    for (const char *at = message->once; at && message->name && policy_next_name(&at, &name);) {
         int field = once_field(name);
         if (!field)
             return false;
@@ -78,7 +78,7 @@ static bool once_is_key(const struct message *message)
     return used != 0;
 }
 
-static bool notified_without_order(const struct policy *policy, int message)
+bool policy_notified_without_order(const struct policy *policy, int message)
 {
     for (size_t i = 0; i < policy->n_sources; i++) {
         for (size_t j = 0; j < policy->sources[i].n_events; j++) {
@@ -107,7 +107,7 @@ static void check_once(const struct making *making, const struct message *messag
     if (!by_move && !(used & ONCE_EVENT))
         SAY(DIAG_ERROR, &message->once, NULL, "once-field",
                 "once: must contain {{event.id}}, since no move of an order sends this message");
-    if ((used & ONCE_ORDER) && notified_without_order(&making->made->policy, index))
+    if ((used & ONCE_ORDER) && policy_notified_without_order(&making->made->policy, index))
         SAY(DIAG_ERROR, &message->once, NULL, "once-field",
                 "once: {{order.id}} is not there for an event that notifies without an order");
 }
@@ -246,11 +246,8 @@ static void check_steps_times(const struct making *making, const struct message 
 
 static void check_message(const struct making *making, struct message *message, int index)
 {
-    struct err err = {0};
     check_once(making, message, index);
     check_once_own(making, (size_t)index);
-    if (message->collapse && !template_ok(making, message->collapse, &err))
-        SAY(DIAG_ERROR, &message->collapse, NULL, "template", "collapse: %s", err.msg);
     for (size_t i = 0; i < message->n_steps; i++)
         check_step(making, message, i);
     check_times(making, message);

@@ -260,14 +260,14 @@ struct message {
     enum delivery_order delivery;
     struct step *steps;
     size_t n_steps;
-    char *collapse;   // Mustache source or NULL (not active yet)
+    char *collapse;   // Mustache source or NULL
     int64_t *wait_ms; // the retry ladder; its last rung repeats until `for`
     size_t n_wait;
     int jitter_percent;
     int64_t retry_for_s; // 0 = no retry
     int64_t expires_s;   // 0 = never
     enum priority priority;
-    struct cap *caps; // not active yet
+    struct cap *caps;
     size_t n_caps;
     char *quiet_from, *quiet_to; // "21:00" or NULL
     int64_t quiet_drop_after_s;  // 0 = however long

@@ -48,9 +48,15 @@ void policy_make_flow(const struct making *making);     // states, the step matr
 void policy_check_sources(const struct making *making); // schemes, secrets, rules, keeping
 void policy_check_channels(const struct making *making);
 void policy_check_messages(const struct making *making);
+void policy_check_caps(const struct making *making);
 void policy_check_templates(const struct making *making);
 void policy_check_partials(const struct making *making);
 void policy_check_values(const struct making *making); // after all others: only if no error
+
+// The next {{name}} of a Mustache source from *at on; moves *at behind its opening.
+bool policy_next_name(const char **at, struct slice *ret_name);
+// Does an event notify this message (by its index) without an order?
+bool policy_notified_without_order(const struct policy *policy, int message);
 
 // A text that names nothing, the nearest that exists (NULL = none is near), and for that case all
 // that exist, with commas ("" = not said).

@@ -229,11 +229,11 @@ static const struct schema_key message_keys[] = {
         {.name = "once", .type = S_TEXT, .required = true, .offset = AT(message, once), .about = "unique for ever; of {{order.id}} and {{event.id}}"},
         {.name = "delivery", .type = S_ENUM, .words = delivery_words, .required = true, .offset = AT(message, delivery), .about = "in doubt: at-most-once does not send again, at-least-once does"},
         {.name = "send", .type = S_MAP, .of = &step_schema, LIST_IN(message, steps), .required = true, .least = 1, .about = "channels"},
-        {.name = "collapse", .type = S_TEXT, .offset = AT(message, collapse), .later = "a newer message does not replace an older one", .about = "a newer message of this id replaces an older one"},
+        {.name = "collapse", .type = S_TEXT, .offset = AT(message, collapse), .about = "a newer message of this id and channel replaces an older one; with {{order.id}}"},
         {.name = "retry", .type = S_MAP, .of = &retry_schema, .about = "absent: one try"},
         {.name = "expires", .type = S_SECONDS, .offset = AT(message, expires_s), .min = 1, .max = 60 * DAYS, .about = "not sent later than this; absent: never"},
         {.name = "priority", .type = S_ENUM, .words = priority_words, .offset = AT(message, priority), .fallback = "normal", .about = "high normal low"},
-        {.name = "cap", .type = S_MAP, .of = &cap_schema, LIST_IN(message, caps), .later = "nothing is withheld or deferred by it", .about = "no more than this of this message"},
+        {.name = "cap", .type = S_MAP, .of = &cap_schema, LIST_IN(message, caps), .about = "no more than this of this message"},
         {.name = "quiet", .type = S_MAP, .of = &quiet_schema, .about = "hours in which it waits"},
         {.name = "unsubscribe", .type = S_BOOL, .offset = AT(message, unsubscribe), .fallback = "false", .about = "its mails carry a one-click unsubscribe link"},
 };
@@ -253,8 +253,8 @@ static const struct schema_key policy_keys[] = {
         {.name = "channels", .type = S_MAP, .of = &channels_schema, .about = "how messages leave"},
         {.name = "messages", .type = S_MAP, .of = &message_schema, MAP_IN(policy, messages), .about = "what recipients are told"},
         {.name = "unsubscribe", .type = S_MAP, .of = &unsubscribe_schema, .about = "one-click unsubscribe (RFC 8058)"},
-        {.name = "limits", .type = S_MAP, .of = &cap_schema, LIST_IN(policy, limits), .later = "nothing is withheld or deferred by them", .about = "caps over all messages"},
-        {.name = "exempt", .type = S_IDENT, LIST_IN(policy_made, exempt), .later = "there are no limits to be exempt from", .about = "messages that limits do not hold"},
+        {.name = "limits", .type = S_MAP, .of = &cap_schema, LIST_IN(policy, limits), .about = "caps over all messages"},
+        {.name = "exempt", .type = S_IDENT, LIST_IN(policy_made, exempt), .about = "messages that limits do not hold"},
 };
 // clang-format on
 

@@ -20,15 +20,16 @@ WITH ended AS MATERIALIZED (
         OFFSET 0) d
     WHERE NOT d.open
 ), locked AS MATERIALIZED (
-    SELECT s.bucket, s.cap, s.nth, e.used_at
-    FROM ended e
-    JOIN cap_slots s ON s.bucket = e.bucket AND s.cap = e.cap AND s.nth = e.nth AND s.notification_id = e.notification_id
-                    AND s.used_at IS NULL
-    ORDER BY s.bucket, s.cap, s.nth
-    FOR UPDATE OF s
+    SELECT e.bucket, e.cap, e.nth, e.used_at
+    FROM (SELECT * FROM ended ORDER BY bucket, cap, nth) e
+    CROSS JOIN LATERAL (
+        SELECT FROM cap_slots x
+        WHERE x.bucket = e.bucket AND x.cap = e.cap AND x.nth = e.nth AND x.notification_id = e.notification_id
+          AND x.used_at IS NULL
+        FOR UPDATE) s
 ), given_back AS (
     DELETE FROM cap_slots s USING locked l
-    WHERE s.bucket = l.bucket AND s.cap = l.cap AND s.nth = l.nth AND l.used_at = '-infinity'
+    WHERE s.bucket = ANY(ARRAY[l.bucket]) AND s.cap = l.cap AND s.nth = l.nth AND l.used_at = '-infinity'
 )
 UPDATE cap_slots s SET used_at = l.used_at FROM locked l
-WHERE s.bucket = l.bucket AND s.cap = l.cap AND s.nth = l.nth AND l.used_at > '-infinity'
+WHERE s.bucket = ANY(ARRAY[l.bucket]) AND s.cap = l.cap AND s.nth = l.nth AND l.used_at > '-infinity'

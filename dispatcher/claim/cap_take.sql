@@ -69,7 +69,7 @@ WITH want AS MATERIALIZED (
 ), dropped AS (
     -- Slots of an earlier claim that got not all of them: a delivery that now waits or ends does not keep them.
     DELETE FROM cap_slots s USING asked a
-    WHERE s.bucket = a.b AND s.cap = a.k AND s.nth = a.own AND s.notification_id = a.n AND s.channel = a.ch
+    WHERE s.bucket = ANY(ARRAY[a.b]) AND s.cap = a.k AND s.nth = a.own AND s.notification_id = a.n AND s.channel = a.ch
       AND s.redrive = a.rd AND a.fresh AND s.used_at IS NULL AND a.m IN (SELECT m FROM shut)
       AND NOT EXISTS (SELECT FROM asked other WHERE other.b = a.b AND other.k = a.k AND other.n = a.n AND other.ch = a.ch
                                                 AND other.rd = a.rd AND NOT (other.fresh AND other.m IN (SELECT m FROM shut)))

@@ -30,11 +30,13 @@ WITH me AS MATERIALIZED (
           SELECT b, n, ch, tg, true FROM kin WHERE NOT newer AND state = 0) x
     GROUP BY b, n, ch, tg
 ), locked AS MATERIALIZED (
-    SELECT d.bucket AS b, d.notification_id AS n, d.channel AS ch, d.target AS tg, c.old
+    SELECT c.b, c.n, c.ch, c.tg, d.rd, c.old
     FROM candidate c
-    JOIN deliveries d ON d.bucket = c.b AND d.notification_id = c.n AND d.channel = c.ch AND d.target = c.tg AND d.redrive = 0
-                     AND d.state = 0
-    FOR UPDATE OF d SKIP LOCKED
+    CROSS JOIN LATERAL (
+        SELECT x.redrive AS rd FROM deliveries x
+        WHERE x.bucket = c.b AND x.notification_id = c.n AND x.channel = c.ch AND x.target = c.tg AND x.redrive = 0
+          AND x.state = 0
+        FOR UPDATE SKIP LOCKED) d
 ), ended AS (
     UPDATE deliveries d
     SET state = CASE WHEN d.unknown_tries > 0 THEN 9 ELSE 6 END,
@@ -42,7 +44,8 @@ WITH me AS MATERIALIZED (
                       ELSE 'a newer message took its place' END,
         updated_at = now()
     FROM locked l
-    WHERE l.old AND d.bucket = l.b AND d.notification_id = l.n AND d.channel = l.ch AND d.target = l.tg AND d.redrive = 0
+    WHERE l.old AND d.bucket = ANY(ARRAY[l.b]) AND d.notification_id = l.n AND d.channel = l.ch AND d.target = l.tg
+      AND d.redrive = l.rd
     RETURNING d.bucket AS b, d.notification_id AS n, d.channel AS ch, d.target AS tg, d.state
 ), doubtful AS (
     INSERT INTO unknown_outcomes (bucket, channel, notification_id, redrive, target, since)

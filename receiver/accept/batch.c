@@ -106,6 +106,7 @@ void batch_fini(struct batch *batch)
         free(batch->notes[i].once);
         free(batch->notes[i].data);
         free(batch->notes[i].contact);
+        free(batch->notes[i].collapse);
     }
     for (size_t i = 0; i < batch->n_settles; i++)
         settle_fini(&batch->settles[i]);

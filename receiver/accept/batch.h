@@ -31,6 +31,7 @@ struct note {
     struct key id;
     int bucket;
     char *once, *data, *contact; // owned; data and contact are JSON, frozen at its judgement
+    char *collapse;              // owned, NULL = none
     size_t judgement;            // index
     bool made;                   // its row was new: deliveries follow
 };

@@ -8,6 +8,7 @@
 struct once_keys {
     const struct policy *policy;
     struct template **by_message;
+    struct template **collapse; // NULL where a message has none
 };
 
 struct once_keys *once_keys_new(const struct policy *policy, struct err *err)
@@ -15,10 +16,13 @@ struct once_keys *once_keys_new(const struct policy *policy, struct err *err)
     struct once_keys *once = xcalloc(1, sizeof *once);
     once->policy = policy;
     once->by_message = xcalloc(policy->n_messages, sizeof(struct template *));
+    once->collapse = xcalloc(policy->n_messages, sizeof(struct template *));
     for (size_t i = 0; i < policy->n_messages; i++) {
         const struct message *message = &policy->messages[i];
         once->by_message[i] = template_new(message->name, slice_of(message->once), err);
-        if (!once->by_message[i]) {
+        if (message->collapse)
+            once->collapse[i] = template_new(message->name, slice_of(message->collapse), err);
+        if (!once->by_message[i] || (message->collapse && !once->collapse[i])) {
             once_keys_free(once);
             return NULL;
         }
@@ -30,9 +34,12 @@ void once_keys_free(struct once_keys *once)
 {
     if (!once)
         return;
-    for (size_t i = 0; i < once->policy->n_messages; i++)
+    for (size_t i = 0; i < once->policy->n_messages; i++) {
         template_free(once->by_message[i]);
+        template_free(once->collapse[i]);
+    }
     free(once->by_message);
+    free(once->collapse);
     free(once);
 }
 
@@ -51,21 +58,35 @@ static char *name_event(
     return name;
 }
 
-static bool expand_once(
+// One template of the note's values into a string of its own.
+static bool expand(const struct template *template, const struct json_node *values, char **ret_text,
+        struct err *err)
+{
+    struct text out;
+    text_init(&out, ONCE_MAX);
+    struct template_how how = {.part = TEMPLATE_TEXT};
+    bool ok = template_expand(template, &how, values, &out, err);
+    if (ok)
+        *ret_text = text_steal(&out);
+    text_fini(&out);
+    return ok;
+}
+
+// The once key, and the collapse id of a message of an order.
+static bool expand_keys(
         const struct batch *batch, const struct once_keys *once, struct note *note, struct err *err)
 {
     AUTO_JSON_TREE struct json_tree values = {0};
     if (!json_tree_read(&values, slice_of(note->data), err))
         return false;
     size_t message = (size_t)(note->message - batch->policy->messages);
+    const struct template *collapse = once->collapse[message];
+    bool by_order = batch->judgements.rows[note->judgement].order != SIZE_MAX;
     AUTO_FREE char *name = name_event(batch, note, values.nodes);
-    struct text out;
-    text_init(&out, ONCE_MAX);
-    struct template_how how = {.part = TEMPLATE_TEXT};
-    bool ok = template_expand(once->by_message[message], &how, values.nodes, &out, err);
-    note->once = ok ? text_steal(&out) : NULL;
-    text_fini(&out);
-    return ok;
+    if (!expand(once->by_message[message], values.nodes, &note->once, err))
+        return false;
+    // Of what is always there (the policy's checker sees to it): it fails for no event.
+    return !collapse || !by_order || expand(collapse, values.nodes, &note->collapse, err);
 }
 
 static struct note_words words_of(const struct batch *batch, const struct judgement *judgement)
@@ -96,9 +117,10 @@ static bool add_note(struct batch *batch, const struct once_keys *once, size_t m
     json_t *values = values_of_note(&words);
     note.data = values_compact(values);
     json_decref(values);
-    bool ok = expand_once(batch, once, &note, err);
+    bool ok = expand_keys(batch, once, &note, err);
     if (!ok) {
         free(note.data);
+        free(note.once);
         return err_prefix(err, "once key of message '%s'", note.message->name);
     }
     note.contact = xstrdup(words.contact);

@@ -4,6 +4,7 @@
 #include "receiver/accept/rows.h"
 #include "receiver/accept/values.h"
 
+#define RECIPIENT_MAX 255
 #define ADDRESS_MAX 320 // RFC 5321 4.5.3.1: 64 + "@" + 255
 
 static void put_text(struct pg *pg, const char *text)
@@ -130,7 +131,7 @@ struct fresh {
     const struct note *note;
     const struct step *step;
     char *address; // owned, NULL = there is none
-    char *zone;
+    char *zone, *recipient;
     const char *reason; // why it is withheld at once; NULL = it is due
     char target[DEVICE_TARGET_ROOM];
 };
@@ -152,6 +153,7 @@ static struct fresh *add_fresh(
             .step = step,
             .address = address,
             .zone = values_text(note->contact, "timezone", 64),
+            .recipient = values_id(note->contact, "id", RECIPIENT_MAX),
             .reason = address ? NULL : "no address"};
     return fresh;
 }
@@ -228,7 +230,14 @@ static int64_t retry_ends_s(const struct fresh *fresh)
     return for_s > 0 ? fresh->step->after_s + for_s : 0;
 }
 
-static void rows_fresh(struct pg *pg, const struct fresh *list, size_t n)
+// Of the order, as its notification remembers it; 0 without one.
+static int version_of(const struct batch *batch, const struct note *note)
+{
+    const struct judgement *row = &batch->judgements.rows[note->judgement];
+    return row->order == SIZE_MAX ? 0 : row->version;
+}
+
+static void rows_fresh(struct pg *pg, const struct batch *batch, const struct fresh *list, size_t n)
 {
     pg_add(pg, ACCEPT_DELIVERIES);
     FRESH(pg_p_ints, pg_e_int(pg, fresh->note->bucket));
@@ -243,6 +252,9 @@ static void rows_fresh(struct pg *pg, const struct fresh *list, size_t n)
     FRESH(pg_p_bigs, put_ms(pg, fresh->note->message->expires_s));
     FRESH(pg_p_bigs, put_ms(pg, retry_ends_s(fresh)));
     FRESH(pg_p_texts, pg_e_bytes(pg, slice_of(fresh->target)));
+    FRESH(pg_p_texts, put_text(pg, fresh->note->collapse));
+    FRESH(pg_p_texts, put_text(pg, fresh->recipient));
+    FRESH(pg_p_ints, pg_e_int(pg, version_of(batch, fresh->note)));
 }
 
 static void rows_due(struct pg *pg, const struct fresh *list, size_t n)
@@ -262,12 +274,13 @@ void rows_deliveries(struct pg *pg, const struct batch *batch)
 {
     struct freshes list = list_fresh(batch);
     if (list.n > 0) {
-        rows_fresh(pg, list.rows, list.n);
+        rows_fresh(pg, batch, list.rows, list.n);
         rows_due(pg, list.rows, list.n);
     }
     for (size_t i = 0; i < list.n; i++) {
         free(list.rows[i].address);
         free(list.rows[i].zone);
+        free(list.rows[i].recipient);
     }
     free(list.rows);
 }

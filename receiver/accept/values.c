@@ -89,18 +89,37 @@ static bool may_have(const char *object, const char *member)
     return false;
 }
 
+static char *plain(struct slice said, size_t max)
+{
+    return said.len > 0 && said.len <= max && !utf8_has_control(said) ? slice_dup(said) : NULL;
+}
+
+static char *text_of(const json_t *value, size_t max)
+{
+    if (!json_is_string(value))
+        return NULL;
+    struct slice said = {
+            (const unsigned char *)json_string_value(value), json_string_length(value)};
+    return plain(said, max);
+}
+
 char *values_text(const char *object, const char *member, size_t max)
 {
     if (!may_have(object, member))
         return NULL;
+    json_t *root = object_of(object);
+    char *text = text_of(json_object_get(root, member), max);
+    json_decref(root);
+    return text;
+}
+
+char *values_id(const char *object, const char *member, size_t max)
+{
+    if (!may_have(object, member))
+        return NULL;
     json_t *root = object_of(object), *value = json_object_get(root, member);
-    char *text = NULL;
-    if (json_is_string(value)) {
-        struct slice said = {
-                (const unsigned char *)json_string_value(value), json_string_length(value)};
-        if (said.len > 0 && said.len <= max && !utf8_has_control(said))
-            text = slice_dup(said);
-    }
+    AUTO_FREE char *digits = json_is_integer(value) ? json_dumps(value, JSON_ENCODE_ANY) : NULL;
+    char *text = digits ? plain(slice_of(digits), max) : text_of(value, max);
     json_decref(root);
     return text;
 }

@@ -31,6 +31,9 @@ char *values_compact(const json_t *value);
 // over max bytes or with a control character in it (utf8_has_control).
 char *values_text(const char *object, const char *member, size_t max);
 
+// The same, but a whole number is one too, as its digits: an id.
+char *values_id(const char *object, const char *member, size_t max);
+
 // An event's name in a once key: "source/scope/id". Ids are unique only within their source and
 // scope; '/' and '%' of the scope are escaped, so that no two events share a name. free() it.
 char *values_event_name(const char *source, const char *scope, const char *id);

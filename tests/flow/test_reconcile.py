@@ -42,8 +42,8 @@ BREAKS = {
     "duplicates-counted": (f"UPDATE pawl.deliveries SET possible_duplicates = 1 WHERE notification_id = {NOTE}", None),
     "end-recorded": (f"UPDATE pawl.attempts SET outcome = 3 WHERE notification_id = {NOTE}", None),
     "end-reason": (f"UPDATE pawl.deliveries SET state = 8 WHERE notification_id = {NOTE}", None),
-    "cap-slots-held": ("INSERT INTO pawl.cap_slots SELECT bucket, 0, 'x', notification_id, channel, redrive, target, now()"
-                       f" FROM pawl.deliveries WHERE notification_id = {NOTE}", None),
+    "cap-slots-held": ("INSERT INTO pawl.cap_slots (bucket, nth, cap, of_bucket, notification_id, channel, redrive, taken_at, in_ms)"
+                       f" SELECT 1, 0, 'x', bucket, {NOTE}, channel, 7, now(), 1000 FROM pawl.deliveries WHERE notification_id = {NOTE}", None),
 }
 
 

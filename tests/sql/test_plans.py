@@ -29,14 +29,16 @@ FILL = {
         "i % 1024, 1, 1, 4, 'o' || i, 'e' || i, '', 't', '{}', '{}', now()",
     "notifications (bucket, type, policy, version, notification_id, source, once, order_id, event_id, scope, data, created_at)":
         "i % 1024, 1, 1, 1, md5(i::text)::uuid, 1, 'x/' || i, 'o' || i, 'e' || i, '', '{}', now()",
-    "deliveries (bucket, channel, notification_id, delivery_order, lane, address, created_at, updated_at)":
-        "i % 1024, 1, md5(i::text)::uuid, 2, 11, 'a@example.net', now(), now()",
+    "deliveries (bucket, channel, notification_id, delivery_order, lane, address, collapse, created_at, updated_at)":
+        "i % 1024, 1, md5(i::text)::uuid, 2, 11, 'a@example.net', CASE WHEN i % 2 = 0 THEN 'order/' || i END, now(), now()",
     "suppressions (channel, reason, key, address, source)":
         "1, 1, address_key(1, 'a' || i), 'a' || i, 'test'",
     "due (bucket, lane, due_at, notification_id, channel, redrive, tries, target)":
         "i % 1024, 11, now() + i * interval '1 ms', md5(i::text)::uuid, 1, 0, 0, ''",
     "unknown_outcomes (bucket, channel, notification_id, redrive, target, since)":
         "i % 1024, 1, md5(i::text)::uuid, 0, '', now()",
+    "cap_slots (bucket, nth, cap, of_bucket, notification_id, channel, redrive, taken_at, in_ms)":
+        "i % 1024, i % 3, 'limits/' || i, i % 1024, md5(i::text)::uuid, 1, 0, now(), 1000",
     "bodies (bucket, source, outcome, event_id, scope, arrival, received_at, body)":
         "i % 1024, 1, 1, 'e' || i, '', gen_random_uuid(), now(), '{}'",
     "repeats (bucket, source, outcome, event_id, scope, arrival, age, at)":

@@ -1,0 +1,89 @@
+#include "dispatcher/claim/caps.h"
+
+#include "common/text.h"
+
+#include <ctype.h>
+
+enum { NAME_MAX_BYTES = 512, FOR_ONE_SLOT = 2 };
+
+// How one address is written in many ways: letter case of mail, signs between digits of a number.
+static char *normal_address(const struct delivery *delivery)
+{
+    char *normal = xstrdup(delivery->address ? delivery->address : ""), *to = normal;
+    if (delivery->channel == CHANNEL_PUSH)
+        return normal;
+    for (const char *from = normal; *from; from++) {
+        unsigned char c = (unsigned char)*from;
+        if (delivery->channel == CHANNEL_SMS ? isdigit(c) : true)
+            *to++ = (char)(c >= 'A' && c <= 'Z' ? c + 32 : c);
+    }
+    *to = '\0';
+    return normal;
+}
+
+static struct key subject_of(const struct cap *cap, const struct delivery *delivery)
+{
+    bool by_order = strcmp(cap->per, "order") == 0;
+    AUTO_FREE char *address = normal_address(delivery);
+    const char *kind = by_order ? "order" : delivery->recipient ? "contact" : "address";
+    const char *name = by_order ? delivery->order_id : delivery->recipient;
+    struct slice parts[2] = {slice_of(kind), slice_of(name ? name : address)};
+    return key_derive(parts, ARRAY_LEN(parts));
+}
+
+static void add(struct delivery *delivery, const struct cap *cap, const char *owner)
+{
+    bool by_order = strcmp(cap->per, "order") == 0;
+    if (by_order && !delivery->order_id)
+        return;
+    struct key subject = subject_of(cap, delivery);
+    char hex[KEY_HEX];
+    key_hex(subject, hex);
+    AUTO_TEXT struct text name;
+    text_init(&name, NAME_MAX_BYTES);
+    text_fmt(&name, "%s/%d/%lld/%s/%s %s", owner, cap->most, (long long)cap->in_s, cap->per,
+            cap->across ? "*" : channel_name(delivery->channel), hex);
+    delivery->caps = xrealloc(delivery->caps, (delivery->n_caps + 1) * sizeof *delivery->caps);
+    delivery->caps[delivery->n_caps++] = (struct cap_hold){.bucket = key_bucket(subject),
+            .name = text_steal(&name),
+            .most = cap->most,
+            .in_ms = cap->in_s * 1000,
+            .withhold = cap->withhold};
+}
+
+void caps_of(const struct policy *policy, const struct message *message, struct delivery *delivery)
+{
+    for (size_t i = 0; i < message->n_caps; i++)
+        add(delivery, &message->caps[i], message->name);
+    for (size_t i = 0; i < policy->n_limits && !message->exempt; i++)
+        add(delivery, &policy->limits[i], "limits");
+}
+
+static int64_t between(int64_t least, int64_t value, int64_t most)
+{
+    return value < least ? least : value > most ? most : value;
+}
+
+// When the nth slot (from 0) is free: the dated ones in their order, then those that are held, each
+// of them again and again after its time.
+static int64_t nth_free_ms(const struct cap_room *room, size_t nth)
+{
+    size_t most = (size_t)room->most, place = nth % most;
+    int64_t rounds = (int64_t)(nth / most);
+    size_t dated = most - (size_t)between(0, room->held, room->most);
+    bool is_held = place >= dated || room->n_free == 0;
+    size_t known = place < room->n_free ? place : room->n_free - 1;
+    int64_t first_ms = is_held ? room->in_ms : room->free_ms[known];
+    return rounds > CAP_WAIT_MAX_MS / room->in_ms ? CAP_WAIT_MAX_MS
+                                                  : first_ms + rounds * room->in_ms;
+}
+
+int64_t cap_wait_ms(const struct cap_room *room, size_t rank, uint32_t random)
+{
+    int64_t wait_ms = nth_free_ms(room, rank / FOR_ONE_SLOT);
+    int64_t probe_ms = between(CAP_PROBE_MS, room->in_ms / 20, CAP_PROBE_MAX_MS);
+    if (rank == 0 && room->held > 0 && wait_ms > probe_ms)
+        wait_ms = probe_ms;
+    int64_t jitter_ms = between(2, room->in_ms / 200, 1000);
+    return between(1, wait_ms, CAP_WAIT_MAX_MS) + (int64_t)(random % (uint32_t)jitter_ms);
+}
