@@ -91,6 +91,11 @@ void policy_check_caps(const struct making *making)
     for (size_t i = 0; i < made->policy.n_messages; i++)
         if (made->policy.messages[i].name)
             check_message(making, &made->policy.messages[i]);
+    for (size_t i = 0; i < made->policy.n_messages; i++) {
+        struct message *message = &making->made->policy.messages[i];
+        message->limits = message->exempt ? NULL : made->policy.limits;
+        message->n_limits = message->exempt ? 0 : made->policy.n_limits;
+    }
     for (size_t i = 0; i < made->policy.n_limits; i++)
         check_twins(making, made->policy.limits, i);
     if (made->n_exempt > 0 && made->policy.n_limits == 0)

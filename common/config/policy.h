@@ -274,6 +274,8 @@ struct message {
     const char *timezone;        // its policy's, borrowed
     bool exempt;
     bool unsubscribe; // its mails carry the link of one-click unsubscribe
+    const struct cap *limits; // the policy's, unless it is exempt; borrowed
+    size_t n_limits;
 };
 
 // One text a policy is made of. path is as given, for messages; for templates relative:

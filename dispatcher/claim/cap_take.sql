@@ -1,14 +1,14 @@
--- Takes cap slots for the members of a claim: all that a member needs, or none. One row a member ($1, from 1) and cap: $2
--- bucket and $3 name of the cap, $4 most, $5 in so many milliseconds, $6.. its delivery, $10 it was never on the wire; sorted
--- by (bucket, cap). $11 spreads claims over free slots. After cap_settle.sql, in a statement of its own.
+-- Takes cap slots for the members of a claim: all that a member needs, or none. One row a member ($1, from 1) and cap: $2 the
+-- cap's place with that member, $3 its bucket, $4 its name, $5 most, $6 in so many milliseconds, $7.. the delivery, $11 it was
+-- never on the wire. $12 spreads claims over free slots. After cap_settle.sql, in a statement of its own.
 -- A slot is used while it is held, and until in_ms after its date. What is used is read of committed rows alone: "full" is
 -- never said because of a rival that may yet roll back. Slots are taken in key order, so that claims wait for one another
 -- in one direction only; who waited in vain is told "lost".
--- returns: one row for each cap that a member does not get, by cap: member, cap's place in the input (from 1), why (1 full,
---   2 more members of this claim than free slots, 3 lost to another claim), held slots, ms until each dated one is free
+-- returns: a row for each cap that a member does not get, cap by cap: member, place, why (1 full, 2 more members of this claim
+--   than free slots, 3 lost to another claim), rank within the cap from 0, held slots, ms until each dated one is free (rank 0)
 WITH want AS MATERIALIZED (
-    SELECT * FROM unnest($1::int4[], $2::int4[], $3::text[], $4::int4[], $5::int8[], $6::int4[], $7::uuid[], $8::int4[],
-                         $9::int4[], $10::bool[]) WITH ORDINALITY u(m, b, k, most, ms, ob, n, ch, rd, fresh, i)
+    SELECT * FROM unnest($1::int4[], $2::int4[], $3::int4[], $4::text[], $5::int4[], $6::int8[], $7::int4[], $8::uuid[],
+                         $9::int4[], $10::int4[], $11::bool[]) u(m, c, b, k, most, ms, ob, n, ch, rd, fresh)
 ), slot AS MATERIALIZED (
     SELECT c.b, c.k, s.nth, s.notification_id AS n, s.channel AS ch, s.redrive AS rd, s.used_at,
            s.used_at IS NULL OR s.used_at + c.ms * interval '1 millisecond' >= now() AS used,
@@ -38,14 +38,14 @@ WITH want AS MATERIALIZED (
     WHERE a.own IS NULL AND a.m NOT IN (SELECT m FROM shut)
     GROUP BY a.b, a.k, a.n, a.ch, a.rd, a.most, a.used
 ), crowd AS MATERIALIZED (
-    SELECT a.m, a.i FROM asked a
+    SELECT a.m, a.c FROM asked a
     JOIN unit u ON u.b = a.b AND u.k = a.k AND u.n = a.n AND u.ch = a.ch AND u.rd = a.rd
     WHERE u.used + u.r > u.most AND a.m NOT IN (SELECT m FROM shut)
 ), open AS MATERIALIZED (
     SELECT a.* FROM asked a WHERE a.m NOT IN (SELECT m FROM shut UNION ALL SELECT m FROM crowd)
 ), free AS MATERIALIZED (
     -- Of the first used + wanted numbers at least as many as are wanted are free; some more keep claims apart.
-    SELECT c.b, c.k, x.nth, row_number() OVER (PARTITION BY c.b, c.k ORDER BY (x.nth + $11::int4) % c.span, x.nth) AS r
+    SELECT c.b, c.k, x.nth, row_number() OVER (PARTITION BY c.b, c.k ORDER BY (x.nth + $12::int4) % c.span, x.nth) AS r
     FROM (SELECT b, k, least(min(most), min(used) + max(r) + 4)::int4 AS span FROM unit GROUP BY b, k) c
     CROSS JOIN LATERAL generate_series(0, c.span - 1) x(nth)
     WHERE NOT EXISTS (SELECT FROM slot s WHERE s.b = c.b AND s.k = c.k AND s.nth = x.nth AND s.used)
@@ -74,16 +74,17 @@ WITH want AS MATERIALIZED (
       AND NOT EXISTS (SELECT FROM asked other WHERE other.b = a.b AND other.k = a.k AND other.n = a.n AND other.ch = a.ch
                                                 AND other.rd = a.rd AND NOT (other.fresh AND other.m IN (SELECT m FROM shut)))
 ), missed AS (
-    SELECT m, i, b, k, 1 AS why FROM asked WHERE is_full
+    SELECT m, c, b, k, 1 AS why FROM asked WHERE is_full
     UNION ALL
-    SELECT c.m, c.i, a.b, a.k, 2 FROM crowd c JOIN asked a ON a.i = c.i
+    SELECT c.m, c.c, a.b, a.k, 2 FROM crowd c JOIN asked a ON a.m = c.m AND a.c = c.c
     UNION ALL
-    SELECT o.m, o.i, o.b, o.k, 3 FROM open o
+    SELECT o.m, o.c, o.b, o.k, 3 FROM open o
     WHERE o.own IS NULL
       AND NOT EXISTS (SELECT FROM taken t WHERE t.bucket = o.b AND t.cap = o.k AND t.notification_id = o.n
                                             AND t.channel = o.ch AND t.redrive = o.rd)
+), ranked AS MATERIALIZED (
+    SELECT *, row_number() OVER (PARTITION BY b, k ORDER BY why, m, c)::int4 - 1 AS rank FROM missed
 )
-SELECT x.m, x.i::int4, x.why, coalesce(c.held, 0),
-       CASE WHEN row_number() OVER (PARTITION BY x.b, x.k ORDER BY x.i) = 1 THEN c.free_ms END
-FROM missed x LEFT JOIN count c ON c.b = x.b AND c.k = x.k
-ORDER BY x.b, x.k, x.i
+SELECT x.m, x.c, x.why, x.rank, coalesce(c.held, 0), CASE WHEN x.rank = 0 THEN c.free_ms END
+FROM ranked x LEFT JOIN count c ON c.b = x.b AND c.k = x.k
+ORDER BY x.b, x.k, x.rank

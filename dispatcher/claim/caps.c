@@ -2,22 +2,25 @@
 
 #include "common/text.h"
 
-#include <ctype.h>
-
 enum { NAME_MAX_BYTES = 512, FOR_ONE_SLOT = 2 };
 
-// How one address is written in many ways: letter case of mail, signs between digits of a number.
+// As address_normal() of the database writes it: one address has many forms.
 static char *normal_address(const struct delivery *delivery)
 {
-    char *normal = xstrdup(delivery->address ? delivery->address : ""), *to = normal;
-    if (delivery->channel == CHANNEL_PUSH)
-        return normal;
-    for (const char *from = normal; *from; from++) {
-        unsigned char c = (unsigned char)*from;
-        if (delivery->channel == CHANNEL_SMS ? isdigit(c) : true)
-            *to++ = (char)(c >= 'A' && c <= 'Z' ? c + 32 : c);
+    const char *address = delivery->address ? delivery->address : "";
+    const char *between = delivery->channel == CHANNEL_SMS ? " -./()" : "";
+    size_t len = strlen(address);
+    bool mail = delivery->channel == CHANNEL_EMAIL;
+    for (; mail && *address == ' '; len--)
+        address++;
+    while (mail && len && address[len - 1] == ' ')
+        len--;
+    char *normal = xcalloc(len + 1, 1), *to = normal;
+    for (size_t i = 0; i < len; i++) {
+        char c = address[i];
+        if (!strchr(between, c))
+            *to++ = (char)(mail && c >= 'A' && c <= 'Z' ? c + 32 : c);
     }
-    *to = '\0';
     return normal;
 }
 
@@ -51,12 +54,14 @@ static void add(struct delivery *delivery, const struct cap *cap, const char *ow
             .withhold = cap->withhold};
 }
 
-void caps_of(const struct policy *policy, const struct message *message, struct delivery *delivery)
+void caps_of(const struct message *message, struct delivery *delivery)
 {
+    if (delivery->caps)
+        return;
     for (size_t i = 0; i < message->n_caps; i++)
         add(delivery, &message->caps[i], message->name);
-    for (size_t i = 0; i < policy->n_limits && !message->exempt; i++)
-        add(delivery, &policy->limits[i], "limits");
+    for (size_t i = 0; i < message->n_limits; i++)
+        add(delivery, &message->limits[i], "limits");
 }
 
 static int64_t between(int64_t least, int64_t value, int64_t most)

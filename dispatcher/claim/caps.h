@@ -7,10 +7,9 @@
 #pragma once
 #include "dispatcher/delivery.h"
 
-// Fills delivery->caps with those of its message and, unless it is exempt, the limits; once. policy
-// is the version it was made under, message its own there. A cap per order does not hold a message
-// without one.
-void caps_of(const struct policy *policy, const struct message *message, struct delivery *delivery);
+// Fills delivery->caps, unless it was done: those of its message, and the limits that hold it. A
+// cap per order does not hold a message without one.
+void caps_of(const struct message *message, struct delivery *delivery);
 
 // The state of one cap that is full.
 struct cap_room {

@@ -159,7 +159,8 @@ static void take_row(struct claimer *c, const struct pg *pg, int row)
     lanes_claimed(&c->lanes[c->channel], lane_of(d->channel, d->priority), d->due_us);
     if (member->fate == FATE_WIRE)
         know(c, member);
-    if (member->fate == FATE_WIRE || member->facts.state == DELIVERY_CANCELLED)
+    enum delivery_state state = member->facts.state;
+    if (member->fate == FATE_WIRE || state == DELIVERY_CANCELLED || state == DELIVERY_SUPERSEDED)
         member_judge(member);
     if (member->fate == FATE_WIRE)
         prepare(c, pg, row, member);

@@ -32,6 +32,23 @@ static struct verdict cancelled(const struct delivery *delivery, const struct ga
     return (struct verdict){.answer = GATE_END, .end = DELIVERY_CANCELLED};
 }
 
+static bool wants_newer(const struct delivery *delivery, const struct gate_facts *facts)
+{
+    (void)facts;
+    return delivery->collapse && delivery->redrive == 0;
+}
+
+// Another claim may have ended it, for a newer one; then only its row in `due` is left.
+static struct verdict superseded(const struct delivery *delivery, const struct gate_facts *facts)
+{
+    if (facts->newer.ended || facts->state == DELIVERY_SUPERSEDED)
+        return verdict_end(delivery, DELIVERY_SUPERSEDED, "a newer message took its place");
+    if (!facts->newer.waits)
+        return open_verdict;
+    return verdict_later(facts->now_us + GATE_NEWER_WAIT_MS * 1000,
+            "waits for an older message that is on the wire");
+}
+
 static struct verdict expired(const struct delivery *delivery, const struct gate_facts *facts)
 {
     if (delivery->expires_us && facts->now_us >= delivery->expires_us)
@@ -137,6 +154,35 @@ static struct verdict quiet(const struct delivery *delivery, const struct gate_f
     return verdict_later(until_us, reason);
 }
 
+static bool wants_cap(const struct delivery *delivery, const struct gate_facts *facts)
+{
+    (void)delivery;
+    return facts->message && facts->message->n_caps + facts->message->n_limits > 0;
+}
+
+// The rule alone: a cap's name without whom it counts for.
+static struct verdict by_cap(struct verdict verdict, const char *what, const struct cap_hold *cap)
+{
+    size_t len = cap ? strcspn(cap->name, " ") : 0;
+    if (cap)
+        snprintf(verdict.reason, sizeof verdict.reason, "%s %.*s", what, (int)len, cap->name);
+    return verdict;
+}
+
+// It comes back when it expires, so that its end is seen in time.
+static struct verdict capped(const struct delivery *delivery, const struct gate_facts *facts)
+{
+    const struct shut_cap *cap = &facts->cap;
+    if (cap->withheld_by)
+        return by_cap(verdict_end(delivery, DELIVERY_WITHHELD, ""), "cap", cap->withheld_by);
+    if (cap->wait_ms == 0)
+        return open_verdict;
+    int64_t until_us = facts->now_us + cap->wait_ms * 1000;
+    if (delivery->expires_us && delivery->expires_us < until_us)
+        until_us = delivery->expires_us;
+    return by_cap(verdict_later(until_us, ""), "waits for the cap", cap->deferred_by);
+}
+
 static const struct gate {
     const char *name;
     struct verdict (*judge)(const struct delivery *delivery, const struct gate_facts *facts);
@@ -144,12 +190,14 @@ static const struct gate {
     bool (*wants)(const struct delivery *delivery, const struct gate_facts *facts);
 } gates[GATE_COUNT] = {
         [GATE_CANCELLED] = {"cancelled", cancelled, NULL},
+        [GATE_SUPERSEDED] = {"superseded", superseded, wants_newer},
         [GATE_EXPIRED] = {"expired", expired, NULL},
         [GATE_PAUSED] = {"paused", paused, NULL},
         [GATE_SUPPRESSED] = {"suppressed", suppressed, NULL},
         [GATE_ADDRESS] = {"no_address", address, NULL},
         [GATE_STEP] = {"step", step, wants_step},
         [GATE_QUIET] = {"quiet", quiet, wants_quiet},
+        [GATE_CAP] = {"cap", capped, wants_cap},
 };
 
 const char *gate_name(enum gate_kind gate)

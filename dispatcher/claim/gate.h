@@ -9,12 +9,14 @@
 // In the order in which they are asked. Past the last one a delivery goes on the wire.
 enum gate_kind {
     GATE_CANCELLED,
+    GATE_SUPERSEDED, // by a newer message of its collapse id
     GATE_EXPIRED,
     GATE_PAUSED,
     GATE_SUPPRESSED,
     GATE_ADDRESS,
     GATE_STEP, // `unless` of its step
     GATE_QUIET,
+    GATE_CAP, // the last one: who passes it has its slots
     GATE_COUNT,
 };
 const char *gate_name(enum gate_kind gate); // as the metric has it
@@ -25,11 +27,24 @@ enum {
     GATE_WIRE_GRACE_MS = 150 * 1000, // longer than a lease
     GATE_DUE_GRACE_MS = 30 * 1000,
     GATE_STEP_WAIT_MS = 2000, // between two looks
+    GATE_NEWER_WAIT_MS = 100, // of a newer message for the end of an older one's try
 };
 
 // What became of the same notification on another channel.
 struct other_channel {
     bool accepted, delivered, due, wire;
+};
+
+// What collapse.sql says of it.
+struct newer_one {
+    bool ended; // there is one: this delivery has its end already
+    bool waits; // an older one is on the wire
+};
+
+// What cap_take.sql says of it: the caps that it does not get. All zero: it has its slots.
+struct shut_cap {
+    const struct cap_hold *withheld_by, *deferred_by; // one of those that are used up
+    int64_t wait_ms;                                  // until it may ask again; 0 = not shut
 };
 
 enum gate_answer {
@@ -60,6 +75,8 @@ struct gate_facts {
     const char *zone;           // the recipient's, one that the server knows
     int64_t quiet_until_us;     // GATE_QUIET, 0 = it is no quiet hour
     char quiet_wall[8];         // that moment's time of day there
+    struct newer_one newer;     // GATE_SUPERSEDED
+    struct shut_cap cap;        // GATE_CAP
     unsigned known;             // a bit for each gate (1u << kind) whose further facts are here
 };
 

@@ -36,6 +36,9 @@ enum column {
     COL_SUPPRESSED,
     COL_ZONE,
     COL_DOUBT,
+    COL_ORDER_ID,
+    COL_RECIPIENT,
+    COL_COLLAPSE,
 };
 
 void member_drop_data(struct member *member)
@@ -113,7 +116,11 @@ void member_judge(struct member *member)
             gate_walk(member->delivery, &member->facts, &member->at, &member->asks);
     if (verdict.answer == GATE_END)
         member_end(member, verdict.end, verdict.reason);
-    else if (verdict.answer == GATE_LATER)
+    // That end is in the database already, by this claim or another: it counts here.
+    member->confirmed = verdict.answer == GATE_END && member->at == GATE_SUPERSEDED;
+    if (verdict.answer == GATE_END)
+        return;
+    if (verdict.answer == GATE_LATER)
         postpone(member, &verdict);
 }
 
@@ -160,6 +167,9 @@ static void read_facts(const struct pg *pg, int call, int row, struct delivery *
     d->once = text_of(pg, call, row, COL_ONCE);
     d->zone = text_of(pg, call, row, COL_ZONE);
     d->data = text_of(pg, call, row, COL_DATA);
+    d->order_id = text_of(pg, call, row, COL_ORDER_ID);
+    d->recipient = text_of(pg, call, row, COL_RECIPIENT);
+    d->collapse = text_of(pg, call, row, COL_COLLAPSE);
 }
 
 // The delivery is in another step by now (then it is without a state here), or has an end.
@@ -176,6 +186,8 @@ void member_read(const struct pg *pg, int call, int row, struct member *ret_memb
     facts->now_us = member_row_now_us(pg, call, row);
     if (!pg_null(pg, call, row, COL_STATE))
         facts->state = (enum delivery_state)pg_int(pg, call, row, COL_STATE);
+    if (facts->state == DELIVERY_SUPERSEDED)
+        ret_member->delivery->once = text_of(pg, call, row, COL_ONCE);
     if (moved_on(pg, call, row))
         return;
     ret_member->fate = FATE_WIRE;

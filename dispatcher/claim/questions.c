@@ -6,11 +6,14 @@ static const struct question {
     // Its statement changes something (takes a cap's slots): it is asked only for members that no
     // gate before it can close any more.
     bool takes;
+    int before; // statements of it before the one that answers
     void (*ask)(struct pg *pg, const struct asking *asking);
     void (*hear)(const struct pg *pg, int call, int row, struct member *member);
 } questions[] = {
-        {GATE_STEP, false, ask_step, hear_step},
-        {GATE_QUIET, false, ask_quiet, hear_quiet},
+        {GATE_SUPERSEDED, true, 0, ask_newer, hear_newer},
+        {GATE_STEP, false, 0, ask_step, hear_step},
+        {GATE_QUIET, false, 0, ask_quiet, hear_quiet},
+        {GATE_CAP, true, 1, ask_cap, hear_cap},
 };
 
 static bool is_asking(const struct member *member, enum gate_kind gate)
@@ -117,9 +120,12 @@ static void read_one(const struct question *question, const struct pg *pg, int c
 void questions_read(const struct pg *pg, struct member *members, size_t n)
 {
     int call = 0;
-    for (size_t q = 0; q < ARRAY_LEN(questions); q++)
-        if (any_asking(members, n, questions[q].gate))
-            read_one(&questions[q], pg, call++, members, n);
+    for (size_t q = 0; q < ARRAY_LEN(questions); q++) {
+        if (!any_asking(members, n, questions[q].gate))
+            continue;
+        call += questions[q].before;
+        read_one(&questions[q], pg, call++, members, n);
+    }
     for (size_t i = 0; i < n; i++) {
         members[i].facts.known |= members[i].asking;
         if (members[i].fate == FATE_WIRE && members[i].asks)

@@ -34,3 +34,7 @@ void ask_step(struct pg *pg, const struct asking *asking);
 void hear_step(const struct pg *pg, int call, int row, struct member *member);
 void ask_quiet(struct pg *pg, const struct asking *asking);
 void hear_quiet(const struct pg *pg, int call, int row, struct member *member);
+void ask_newer(struct pg *pg, const struct asking *asking);
+void hear_newer(const struct pg *pg, int call, int row, struct member *member);
+void ask_cap(struct pg *pg, const struct asking *asking);
+void hear_cap(const struct pg *pg, int call, int row, struct member *member);

@@ -5,7 +5,7 @@
 -- returns: lane, due us, bucket, notification_id, channel, target, redrive, tries, state, unknown_tries, delivery_order,
 --   address, created us, expires us, retry_until us, rendered bool, provider, us since the first try with it, passed_on,
 --   free_tries, type, policy, once, data, content, now us, suppressed int (the reason's number,
---   NULL = not), zone text, doubt us
+--   NULL = not), zone text, doubt us, order id, recipient, collapse
 WITH one AS MATERIALIZED (
     SELECT ctid FROM due
     WHERE lane = ($2::int4[])[1] AND due_at <= now()
@@ -33,19 +33,20 @@ SELECT t.lane, (extract(epoch FROM t.due_at) * 1000000)::int8, t.bucket, t.notif
        (extract(epoch FROM d.retry_until) * 1000000)::int8, d.content_slot IS NOT NULL,
        d.provider, (extract(epoch FROM now() - d.provider_at) * 1000000)::int8, d.passed_on, d.free_tries,
        n.type, coalesce(d.policy, n.policy), n.once, n.data, c.content, (extract(epoch FROM now()) * 1000000)::int8, s.reason, d.zone,
-       (extract(epoch FROM d.doubt_at) * 1000000)::int8
+       (extract(epoch FROM d.doubt_at) * 1000000)::int8,
+       n.order_id, d.recipient, d.collapse
 FROM taken t
 -- OFFSET 0 keeps each look-up a probe of the primary key, whatever the statistics say.
 LEFT JOIN LATERAL (
     SELECT x.state, x.unknown_tries, x.delivery_order, x.address, x.created_at, x.expires_at, x.retry_until, x.content_slot,
            x.provider, x.provider_at, x.passed_on, x.free_tries, x.zone,
-           x.policy, x.doubt_at
+           x.policy, x.doubt_at, x.recipient, x.collapse
     FROM deliveries x
     WHERE x.bucket = t.bucket AND x.notification_id = t.notification_id AND x.channel = t.channel
       AND x.target = t.target AND x.redrive = t.redrive AND x.tries = t.tries
     OFFSET 0) d ON true
 LEFT JOIN LATERAL (
-    SELECT x.type, x.policy, x.once, x.data FROM notifications x
+    SELECT x.type, x.policy, x.once, x.data, x.order_id FROM notifications x
     WHERE x.bucket = t.bucket AND x.notification_id = t.notification_id
     OFFSET 0) n ON true
 LEFT JOIN LATERAL (

@@ -229,6 +229,32 @@ static void add_release(struct recorder *r, struct pg *pg)
     pg_p_uuid(pg, r->options.leases->worker);
 }
 
+// Does this result end its delivery, so that its cap slots get their date or go back?
+static bool settles(const struct entry *entry)
+{
+    return entry->delivery->n_caps > 0 && !entry->decision.again;
+}
+
+// By what the statement before it wrote, not by what is decided here: a step that was recorded
+// before changes nothing.
+static void add_settle(struct recorder *r, struct pg *pg)
+{
+    bool any = false;
+    for (size_t i = 0; i < r->n; i++)
+        any |= settles(&r->batch[i]);
+    if (!any)
+        return;
+    pg_add(pg, SQL_CAP_SETTLE);
+    pg_p_ints(pg);
+    for (size_t i = 0; i < r->n; i++)
+        for (size_t c = 0; settles(&r->batch[i]) && c < r->batch[i].delivery->n_caps; c++)
+            pg_e_int(pg, r->batch[i].delivery->caps[c].bucket);
+    pg_p_texts(pg);
+    for (size_t i = 0; i < r->n; i++)
+        for (size_t c = 0; settles(&r->batch[i]) && c < r->batch[i].delivery->n_caps; c++)
+            pg_e_bytes(pg, slice_of(r->batch[i].delivery->caps[c].name));
+}
+
 static enum work apply(struct recorder *r, struct pg *pg, struct err *err)
 {
     FAULT_STEP(record_after_lock);
@@ -242,6 +268,7 @@ static enum work apply(struct recorder *r, struct pg *pg, struct err *err)
         record_rows_add(pg, rows, r->n);
         pg_p_uuid(pg, r->options.leases->worker);
         r->suppresses = record_rows_suppress(pg, rows, r->n);
+        add_settle(r, pg);
         add_release(r, pg);
     }
     pg_add_commit(pg);

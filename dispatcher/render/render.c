@@ -222,6 +222,8 @@ static void fill_envelope(const struct job *job, struct content *content)
     const struct delivery *d = job->delivery;
     content->from = xstrdup(job->channel->from ? job->channel->from : ""); // push has none
     content->to = xstrdup(d->address);
+    if (d->collapse)
+        content->collapse = xstrdup(d->collapse);
     if (job->channel->kind == CHANNEL_EMAIL)
         fill_mail_headers(job, content);
 }

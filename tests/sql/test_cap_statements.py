@@ -47,12 +47,12 @@ class Claimer:
         caps = [w[1] for w in wants]
         self.cur.execute("EXECUTE cap_settle (%s::int[], %s::text[])", (bucket, caps))
         self.cur.execute(
-            "EXECUTE cap_take (%s::int[], %s::int[], %s::text[], %s::int[], %s::bigint[], %s::int[], %s::uuid[], %s::int[], %s::int[],"
+            "EXECUTE cap_take (%s::int[], %s::int[], %s::int[], %s::text[], %s::int[], %s::bigint[], %s::int[], %s::uuid[], %s::int[], %s::int[],"
             " %s::bool[], %s)",
-            ([w[0] for w in wants], bucket, caps, [w[2] for w in wants], [int(w[3] * 1000) for w in wants], [5] * len(wants),
+            ([w[0] for w in wants], list(range(len(wants))), bucket, caps, [w[2] for w in wants], [int(w[3] * 1000) for w in wants], [5] * len(wants),
              [w[4] for w in wants], [1] * len(wants), [0] * len(wants), fresh, salt))
         self.rows = self.cur.fetchall()
-        return {(m, caps[i - 1]): why for m, i, why, _, _ in self.rows}
+        return {(m, caps[place]): why for m, place, why, *_ in self.rows}
 
     def collapse(self, *names):
         """names: (notification, target); {place of the name: state or -1}, 0 = of no claim"""
@@ -108,7 +108,7 @@ def test_a_slot_is_taken_once_held_dated_and_taken_again_after_its_time(t):
     eq(w.one.take([(1, "x", 2, 0.3, a)]), {}, "all tries of a delivery share its slot")
     eq(sorted(n for _, n, _ in w.slots()), sorted([a, b]))
     eq(w.one.take([(1, "x", 2, 0.3, c)]), {(1, "x"): FULL})
-    eq(w.one.rows[0][3:], (2, None), "two are held, none has a date")
+    eq(w.one.rows[0][3:], (0, 2, None), "two are held, none has a date")
     w.state(a, ACCEPTED)
     time.sleep(0.4)
     eq(w.one.take([(1, "x", 2, 0.3, c)]), {}, "dated by the end, not by when that was seen")
@@ -121,8 +121,8 @@ def test_a_dated_slot_is_used_for_its_whole_time(t):
     eq(w.one.take([(1, "x", 1, 30, a)]), {})
     w.state(a, ACCEPTED)
     eq(w.one.take([(1, "x", 1, 30, b)]), {(1, "x"): FULL})
-    (_, _, why, held, free), = w.one.rows
-    eq((why, held), (FULL, 0))
+    (_, _, why, rank, held, free), = w.one.rows
+    eq((why, rank, held), (FULL, 0, 0))
     check(len(free) == 1 and 28000 < free[0] <= 30001, f"it is free in 30 s: {free}")
 
 

@@ -246,8 +246,7 @@ static void messages_are_read(void **state)
 static void what_does_not_run_is_told(void **state)
 {
     (void)state;
-    static const char *const told[] = {
-            "scheme 'twilio'"};
+    static const char *const told[] = {"scheme 'twilio'"};
     struct diag diag = {0};
     AUTO_FREE char *body = kit_read("policy.yaml");
     policy_unref(kit_policy(body, &diag));
