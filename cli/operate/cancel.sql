@@ -14,10 +14,6 @@ WITH ended AS (
     INSERT INTO unknown_outcomes (bucket, channel, notification_id, redrive, target, since)
     SELECT bucket, channel, notification_id, redrive, target, now() FROM ended WHERE state = 9
     ON CONFLICT DO NOTHING
-), given AS (
-    DELETE FROM cap_slots x USING ended e
-    WHERE e.state = 7 AND x.notification_id = e.notification_id AND x.channel = e.channel AND x.target = e.target
-      AND x.redrive = e.redrive
 ), audited AS (
     INSERT INTO audit (actor, action, object, reason)
     SELECT $7::text, 'delivery.cancel',

@@ -20,14 +20,11 @@ WITH settled AS (
     DELETE FROM unknown_outcomes x USING settled s
     WHERE x.bucket = s.bucket AND x.notification_id = s.notification_id AND x.channel = s.channel AND x.target = s.target
       AND x.redrive = s.redrive
-), used AS (
-    UPDATE cap_slots x SET used_at = coalesce(x.used_at, s.wire_at, now()) FROM settled s
-    WHERE $7::int4 = 2 AND x.notification_id = s.notification_id AND x.channel = s.channel AND x.target = s.target
-      AND x.redrive = s.redrive
 ), given AS (
+    -- Devices share a slot: one that surely did not arrive says nothing about the others. What was sent keeps its date.
     DELETE FROM cap_slots x USING settled s
-    WHERE $7::int4 <> 2 AND x.notification_id = s.notification_id AND x.channel = s.channel AND x.target = s.target
-      AND x.redrive = s.redrive
+    WHERE $7::int4 <> 2 AND s.target = '' AND x.of_bucket = s.bucket AND x.notification_id = s.notification_id
+      AND x.channel = s.channel AND x.redrive = s.redrive
 ), audited AS (
     INSERT INTO audit (actor, action, object, reason, detail)
     SELECT $8::text, 'delivery.resolve',
