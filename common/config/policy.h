@@ -46,8 +46,7 @@ int64_t secret_last_used(const struct secret *secret); // 0 = not by this proces
 
 // One named JSON pointer, e.g. contact.email -> /customer/email.
 struct field {
-    char *name;
-    char *pointer;
+    char *name, *pointer;
 };
 
 // What one event type of a source means.
@@ -246,9 +245,8 @@ struct step {
 struct cap {
     int most;
     int64_t in_s;
-    char *per;     // recipient | order
-    bool across;   // across: channels
-    bool withhold; // then: withhold (else defer)
+    char *per;             // recipient | order
+    bool across, withhold; // across: channels; then: withhold (else defer)
 };
 
 struct message {
@@ -264,8 +262,7 @@ struct message {
     int64_t *wait_ms; // the retry ladder; its last rung repeats until `for`
     size_t n_wait;
     int jitter_percent;
-    int64_t retry_for_s; // 0 = no retry
-    int64_t expires_s;   // 0 = never
+    int64_t retry_for_s, expires_s; // 0 = no retry; never
     enum priority priority;
     struct cap *caps;
     size_t n_caps;
@@ -281,8 +278,7 @@ struct message {
 // One text a policy is made of. path is as given, for messages; for templates relative:
 // "payment-receipt/email.en.text.mustache".
 struct policy_text {
-    char *path;
-    char *body;
+    char *path, *body;
     size_t len;
 };
 
@@ -295,8 +291,7 @@ struct unsubscribe {
 };
 
 struct policy {
-    int refs;
-    int version; // 0 = not stored
+    int refs, version; // version 0 = not stored
     char sha256[65];
     char *timezone, *locale;
     int64_t keep_keys_s, keep_bodies_s;
@@ -314,8 +309,7 @@ struct policy {
     size_t n_limits;
     struct policy_text *files, *templates;
     size_t n_files, n_templates;
-    char *inactive; // what it says that does not run yet: "place: what; place: what", "" when all
-                    // runs
+    char *inactive; // "place: what; place: what" that does not run yet, "" when all runs
 };
 
 // What a source's scheme verifies with, besides secrets.
@@ -352,8 +346,8 @@ struct policy_known {
     // Does it sign the URL, so that its sources need public_url?
     bool (*signs_url)(const char *scheme);
     enum policy_keys (*keys)(const char *scheme);
-    // Whose receipts a source of this scheme brings, NULL = the policy must say it; the channel of a
-    // provider's receipts, CHANNEL_NONE = it sends none.
+    // Whose receipts a source of this scheme brings, NULL = the policy must say it; the channel of
+    // a provider's receipts, CHANNEL_NONE = it sends none.
     const char *(*receipts_of)(const char *scheme);
     enum channel_kind (*receipts_channel)(const char *provider);
     // Is its handshake answered only with `handshake: { token: .. }`?
