@@ -4,15 +4,17 @@ import hashlib
 import hmac
 import json
 import os
+import subprocess
 import sys
 import threading
+import time
 import urllib.parse
 
 from harness import *
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 # pylint: disable=wrong-import-position
-from channels_rig import HttpPeer, Shop  # noqa: E402
+from channels_rig import EMAIL, HttpPeer, Shop  # noqa: E402
 
 PHONE = "+4915112345678"
 URL = "https://hooks.example.com/hooks/status"
@@ -210,3 +212,145 @@ def test_receipts_of_many_at_once_each_find_their_own(t):
     eq({a.status for a in rig.w.post(*reversed(requests), connections=6)}, {200})
     eq({rig.state(o) for o in orders}, {DELIVERED})
     eq((rig.count("receipts"), rig.cluster.deadlocks()), (36, 0))
+
+
+# --- Each provider's own signature, in one installation: what went out by one comes back by all of them.
+
+OTHERS = """  telnyx: { scheme: telnyx, secrets: [credential:telnyx], receipts: sms }
+  sendgrid: { scheme: sendgrid, secrets: [credential:sendgrid], receipts: email }
+  postmark: { scheme: postmark, secrets: [credential:postmark], receipts: email }
+  resend: { scheme: resend, secrets: [credential:resend], receipts: email }
+  vonage:
+    scheme: jwt
+    token: { header: Authorization, algorithm: HS256, body_hash: payload_hash }
+    secrets: [credential:vonage]
+    id: /message_uuid
+    id_digest: true
+    type: /status
+    receipts: sms
+    provider: vonage
+  sinch:
+    scheme: custom
+    verify:
+      signature: { header: x-sinch-webhook-signature, encoding: base64 }
+      timestamp: { header: x-sinch-webhook-signature-timestamp, unit: seconds, tolerance: 300s }
+      signed: "{body}.{header:x-sinch-webhook-signature-nonce}.{timestamp}"
+      algorithm: hmac-sha256
+    secrets: [credential:sinch]
+    id: /batch_id
+    id_more: [/recipient, /status, /code]
+    type: /status
+    receipts: sms
+    provider: sinch
+"""
+
+
+def b64(data):
+    return base64.b64encode(data).decode()
+
+
+def b64url(data):
+    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
+
+
+def keys_of(nid, channel):
+    """(key, place) as they went out: common/keys.h, common/place.h."""
+    raw, bucket = bytes.fromhex(nid["id"].replace("-", "")), nid["bucket"]
+    parts = [b"delivery", raw, f"{channel}/0".encode(), b""]
+    key = hashlib.sha256(b"".join(len(p).to_bytes(8, "big") + p for p in parts)).hexdigest()[:32]
+    return key, f"{bucket:x}-{raw.hex()}-0"
+
+
+def openssl(*argv, data=None):
+    return subprocess.run(["openssl", *argv], input=data, capture_output=True, check=True).stdout
+
+
+class Signers:
+    """Requests as each provider signs them."""
+
+    def __init__(self):
+        folder = scratch("pawl-signers-")
+        self.ec, self.ed, self.body = (os.path.join(folder, n) for n in ("ec.pem", "ed.pem", "body"))
+        openssl("ecparam", "-name", "prime256v1", "-genkey", "-noout", "-out", self.ec)
+        openssl("genpkey", "-algorithm", "ed25519", "-out", self.ed)
+        self.credentials = {
+            "sendgrid": b64(openssl("ec", "-in", self.ec, "-pubout", "-outform", "DER")),
+            "telnyx": b64(openssl("pkey", "-in", self.ed, "-pubout", "-outform", "DER")[-32:]),
+            "resend": "whsec_" + b64(b"r" * 32), "postmark": "hook:word", "vonage": "v" * 32, "sinch": "s" * 32, "mails": "a:b"}
+
+    def sendgrid(self, *members):
+        body, now = json.dumps(members).encode(), str(int(time.time()))
+        signature = openssl("dgst", "-sha256", "-sign", self.ec, data=now.encode() + body)
+        return Request("/hooks/sendgrid", {"X-Twilio-Email-Event-Webhook-Signature": b64(signature),
+                                           "X-Twilio-Email-Event-Webhook-Timestamp": now}, body)
+
+    def telnyx(self, value):
+        body, now = json.dumps(value).encode(), str(int(time.time()))
+        with open(self.body, "wb") as f:
+            f.write(now.encode() + b"|" + body)
+        signature = openssl("pkeyutl", "-sign", "-inkey", self.ed, "-rawin", "-in", self.body)
+        return Request("/hooks/telnyx", {"telnyx-signature-ed25519": b64(signature), "telnyx-timestamp": now}, body)
+
+    def postmark(self, value):
+        return Request("/hooks/postmark", {"Authorization": "Basic " + b64(self.credentials["postmark"].encode())}, json.dumps(value).encode())
+
+    @staticmethod
+    def resend(value):
+        body, now = json.dumps(value).encode(), str(int(time.time()))
+        mac = hmac.new(b"r" * 32, f"msg_{now}.{now}.".encode() + body, hashlib.sha256).digest()
+        return Request("/hooks/resend", {"svix-id": "msg_" + now, "svix-timestamp": now, "svix-signature": "v1," + b64(mac)}, body)
+
+    def vonage(self, value, query):
+        body = json.dumps(value).encode()
+        claims = {"iat": int(time.time()), "jti": "1", "payload_hash": hashlib.sha256(body).hexdigest()}
+        token = b64url(b'{"alg":"HS256","typ":"JWT"}') + "." + b64url(json.dumps(claims).encode())
+        mac = hmac.new(self.credentials["vonage"].encode(), token.encode(), hashlib.sha256).digest()
+        return Request("/hooks/vonage" + query, {"Authorization": "Bearer " + token + "." + b64url(mac)}, body)
+
+    def sinch(self, value, query):
+        body, now = json.dumps(value).encode(), str(int(time.time()))
+        mac = hmac.new(self.credentials["sinch"].encode(), body + b".n1." + now.encode(), hashlib.sha256).digest()
+        return Request("/hooks/sinch" + query, {"x-sinch-webhook-signature": b64(mac), "x-sinch-webhook-signature-nonce": "n1",
+                                                "x-sinch-webhook-signature-timestamp": now}, body)
+
+
+def test_each_providers_receipts_come_in_as_it_signs_them(t):
+    signers, peer, sink = Signers(), None, t.sink()
+    peer = t.keep(HttpPeer(lambda c, r: c.say(201, b'{"sid":"SM1","status":"queued"}')))
+    shop = Shop(t, CHANNELS % peer.url + "\n" + EMAIL, "email, sms", sink=sink, credentials=signers.credentials,
+                edit=lambda text: text.replace("orders:", OTHERS + "orders:", 1))
+    c = shop.cluster
+    orders = [shop.order("least", email=f"c{i}@example.net", phone=f"+49151000000{i}") for i in range(4)]
+    eventually(lambda: c.value("SELECT count(*) FROM pawl.deliveries WHERE state = 2") == 8, 20, "all are sent")
+    c.query("UPDATE pawl.deliveries SET provider_id = NULL")  # they went out by other providers than those that tell of them
+    nids = [dict(zip(("id", "bucket"), c.query("SELECT notification_id::text, bucket FROM pawl.notifications WHERE order_id = %s", (o,))[0]))
+            for o in orders]
+    mail, text = [keys_of(n, 1) for n in nids], [keys_of(n, 2) for n in nids]
+    args = lambda i: {"pawl_delivery": mail[i][0], "pawl_place": mail[i][1]}
+    batch = [{"event": e, "sg_event_id": f"{e}{i}", "sg_message_id": f"m{i}.x", "timestamp": int(time.time()), **args(i)} for i, e in
+             ((0, "delivered"), (0, "processed"), (1, "bounce"), (0, "open"))]
+    query = lambda i: f"?delivery={text[i][0]}&place={text[i][1]}"
+    told = [
+        signers.sendgrid(*batch), signers.sendgrid(batch[1], batch[0], {**batch[0], "event": "spamreport", "sg_event_id": "s0"}),
+        signers.postmark({"RecordType": "Bounce", "ID": 7, "Type": "HardBounce", "MessageID": "pm2", "ServerID": 1,
+                          "Metadata": {"pawl-delivery": mail[2][0], "pawl-place": mail[2][1]}, "Description": "No such user"}),
+        signers.resend({"type": "email.delivered", "created_at": "2026-11-22T23:41:12.126Z", "data": {"email_id": "re3", "tags": args(3)}}),
+        signers.telnyx({"data": {"id": "ev1", "event_type": "message.finalized", "payload": {
+            "id": "tx0", "to": [{"status": "delivered"}], "errors": [], "tags": list(text[0])}}}),
+        signers.vonage({"message_uuid": "u1", "status": "submitted", "client_ref": text[1][0]}, query(1)),
+        signers.vonage({"message_uuid": "u1", "status": "rejected", "error": {"title": 1120, "detail": "Illegal sender"}, "client_ref": text[1][0]}, query(1)),
+        signers.sinch({"batch_id": "b2", "recipient": "49", "code": 0, "status": "Delivered", "client_reference": text[2][0]}, query(2)),
+        signers.sinch({"batch_id": "b3", "recipient": "49", "code": 408, "status": "Rejected", "client_reference": text[3][0]}, query(3)),
+    ]
+    for request in told:
+        eq(shop.w.post(request).status, 200, request.path)
+    states = c.query("SELECT d.channel, d.state, n.order_id FROM pawl.deliveries d JOIN pawl.notifications n USING (bucket, notification_id)")
+    found = {(channel, orders.index(order)): state for channel, state, order in states}
+    eq(found, {(1, 0): COMPLAINED, (1, 1): BOUNCED, (1, 2): BOUNCED, (1, 3): DELIVERED,
+               (2, 0): DELIVERED, (2, 1): REFUSED, (2, 2): DELIVERED, (2, 3): BOUNCED})
+    eq(c.query("SELECT address, reason FROM pawl.suppressions ORDER BY 1"), [("c0@example.net", 4), ("c1@example.net", 1), ("c2@example.net", 1)])
+    eq(c.value("SELECT reason FROM pawl.deliveries WHERE state = 3"), "vonage rejected 1120: Illegal sender")
+    eq(shop.w.metric("pawl_duplicates_caught_total", hop="receipt"), 4, "two copies in another batch, two that say nothing new")
+    # A signature over the body alone: the URL can be changed, and then key and place do not agree.
+    moved = signers.sinch({"batch_id": "b9", "recipient": "49", "code": 408, "status": "Rejected", "client_reference": text[0][0]}, query(2))
+    eq((shop.w.post(moved).status, c.value("SELECT count(*) FROM pawl.bodies WHERE reason = 'no-delivery'")), (200, 1))
