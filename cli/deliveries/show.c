@@ -38,6 +38,8 @@ static void add_attempts(const struct pg *pg, struct table *table)
         char at[32];
         table_cell(table, slice_of(clock_rfc3339(pg_big(pg, ATTEMPTS, row, 0), at)));
         table_cell(table, slice_of(channel_name((enum channel_kind)pg_int(pg, ATTEMPTS, row, 1))));
+        table_cell(table,
+                pg_null(pg, ATTEMPTS, row, 8) ? (struct slice){0} : pg_bytes(pg, ATTEMPTS, row, 8));
         table_cell_fmt(table, "%d", pg_int(pg, ATTEMPTS, row, 2));
         table_cell(table,
                 slice_of(attempt_outcome_name((enum attempt_outcome)pg_int(pg, ATTEMPTS, row, 3))));
@@ -180,9 +182,9 @@ static void one_json(const struct pg *pg, int row, struct text *out)
 static int show_all(const struct call *call, const struct pg *pg)
 {
     static const struct column columns[] = {{"at", COLUMN_TEXT}, {"channel", COLUMN_TEXT},
-            {"attempt", COLUMN_NUMBER}, {"outcome", COLUMN_TEXT}, {"code", COLUMN_NUMBER},
-            {"wire_ms", COLUMN_NUMBER}, {"possible_duplicate", COLUMN_BOOL},
-            {"detail", COLUMN_TEXT}};
+            {"provider", COLUMN_TEXT}, {"attempt", COLUMN_NUMBER}, {"outcome", COLUMN_TEXT},
+            {"code", COLUMN_NUMBER}, {"wire_ms", COLUMN_NUMBER},
+            {"possible_duplicate", COLUMN_BOOL}, {"detail", COLUMN_TEXT}};
     AUTO_TABLE struct table table = {0};
     AUTO_TEXT struct text out = {0};
     bool json = call_has(call, FLAG_JSON);

@@ -299,6 +299,7 @@ static void attempt_line(const struct reading *reading, int row)
     AUTO_FREE char *detail = cell_of(pg, row, 6);
     int code = pg_null(pg, 0, row, 4) ? 0 : pg_int(pg, 0, row, 4);
     bool doubtful = pg_bool(pg, 0, row, 8);
+    AUTO_FREE char *provider = cell_of(pg, row, 10);
     char number[16];
     snprintf(number, sizeof number, "%d", code);
     bool told_already = strncmp(detail, number, strlen(number)) == 0;
@@ -309,7 +310,8 @@ static void attempt_line(const struct reading *reading, int row)
     add(reading->story, (struct story_line){.at_us = pg_big(pg, 0, row, 9),
                                 .hop = "provider",
                                 .subject = cell_of(pg, row, 0),
-                                .what = cell("attempt %d, %d ms", pg_int(pg, 0, row, 2),
+                                .what = cell("attempt %d%s%s, %d ms", pg_int(pg, 0, row, 2),
+                                        *provider ? " by " : "", provider,
                                         pg_null(pg, 0, row, 7) ? 0 : pg_int(pg, 0, row, 7)),
                                 .outcome = xstrdup(attempt_outcome_name(
                                         (enum attempt_outcome)pg_int(pg, 0, row, 3))),

@@ -41,6 +41,12 @@ static struct row *find(struct row *rows, size_t n, enum channel_kind channel, c
     return NULL;
 }
 
+static void show_breaker(const struct row *row)
+{
+    bool open = row->breaker.state != BREAKER_CLOSED;
+    series_set(metric(METRIC_BREAKER_OPEN, channel_name(row->channel), row->name, NULL), open);
+}
+
 static void set_row(struct route *route, struct row *row, const struct provider *provider)
 {
     row->provider = provider;
@@ -53,6 +59,7 @@ static void set_row(struct route *route, struct row *row, const struct provider 
     // Settings or credentials may have been mended: it is asked again at once, by one.
     if (row->breaker.state == BREAKER_OPEN)
         row->breaker.open_until_ms = 0;
+    show_breaker(row);
 }
 
 static size_t add_channel(struct route *route, const struct channel *channel, struct row *rows)
@@ -309,14 +316,11 @@ static void note_breaker(
             .began_ms = delivery->started_ms ? delivery->started_ms : now_ms,
             .retry_after_ms = result->retry_after_ms,
             .random = random_32(route)};
-    bool changed = breaker_ended(&row->breaker, &end, now_ms);
-    bool open = row->breaker.state != BREAKER_CLOSED;
-    const char *channel = channel_name(row->channel);
-    series_set(metric(METRIC_BREAKER_OPEN, channel, row->name, NULL), open ? 1 : 0);
-    if (!changed)
+    if (!breaker_ended(&row->breaker, &end, now_ms))
         return;
-    if (open)
-        series_inc(metric(METRIC_BREAKER_OPENED, channel, row->name, NULL));
+    show_breaker(row);
+    if (row->breaker.state != BREAKER_CLOSED)
+        series_inc(metric(METRIC_BREAKER_OPENED, channel_name(row->channel), row->name, NULL));
     if (route->options.changed)
         route->options.changed(route->options.user, row->channel, row->name,
                 breaker_wait_ms(&row->breaker, now_ms));
@@ -335,8 +339,9 @@ void route_ended(struct route *route, struct delivery *delivery, int64_t now_ms)
         return;
     bool own = result->outcome != ATTEMPT_ACCEPTED && result->level == LEVEL_PROVIDER;
     budget_ended(&row->budget, own || result->outcome == ATTEMPT_UNKNOWN);
+    if (!own || result->outcome == ATTEMPT_UNKNOWN)
+        return;
     struct list all;
     list(route, delivery, now_ms, &all);
-    delivery->result.other = own && result->outcome != ATTEMPT_UNKNOWN &&
-                             choose_other(all.candidates, all.n, &all.history);
+    delivery->result.other = choose_other(all.candidates, all.n, &all.history);
 }
