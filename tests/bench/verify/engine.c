@@ -91,7 +91,7 @@ static void bed_sources(struct bed *bed, const char *scheme, size_t n)
                 .secrets = held,
                 .n_secrets = 1};
         char name[NAME] = "";
-        snprintf(name, sizeof name, "source-%zu", i);
+        snprintf(name, sizeof name, "source-%05zu", i); // of one length: more to hash is no miss
         sources[i].name = strdup(name);
         bed->asked[i].len = strlen(name);
         memcpy(bed->asked[i].of, name, sizeof name);
