@@ -118,6 +118,7 @@ class Http2Connection:
         self.peer, self.sock, self.open_streams = peer, sock, {}
         self.file = sock.makefile("rb")
         self.ended, self.lock = False, threading.Lock()
+        self.highest, self.last = 0, None  # stream that was taken; said in a GOAWAY: for scripts
 
     def frame(self, kind, flags, stream, payload=b""):
         with self.lock:

@@ -175,7 +175,7 @@ def judge(shop, peer, exactly=False):
 
 
 def goes_through(t, kind):
-    per = ORDERS_LONG if t.long else ORDERS
+    per = ORDERS_LONG if t.long else getattr(kind, "orders", ORDERS)
     peer = kind(t)
     for every in (0, peer.every):
         proxy = t.keep(FaultProxy(peer.port, every, peer.spoils, SEED))

@@ -1,9 +1,10 @@
-// Fuzzes what providers answer, over all classifiers of SMS and push. tests/fuzz/test_fuzz.py
+// Fuzzes what providers answer, over all classifiers of SMS and push, and of SES. tests/fuzz/test_fuzz.py
 // builds it. The first byte picks the classifier, the second how the try ended, the third the
 // status, the fourth how much of the rest are headers.
 // Properties: all that is kept is printable and bounded; accepted is only ever a 2xx, without a
 // reply nothing is definite but that nothing was sent; a refusal is never the provider's state.
 #include "dispatcher/send/push.h"
+#include "dispatcher/send/ses.h"
 #include "dispatcher/send/sms.h"
 
 #include <assert.h>
@@ -20,7 +21,7 @@ static void classify_gateway(const struct http_reply *reply, struct attempt_resu
 
 static void (*const classifiers[])(const struct http_reply *, struct attempt_result *) = {
         twilio_classify, sinch_classify, vonage_classify, telnyx_classify, gateway_classify,
-        classify_gateway, apns_classify, fcm_classify, webpush_classify};
+        classify_gateway, apns_classify, fcm_classify, webpush_classify, ses_classify};
 static const int statuses[] = {200, 201, 202, 204, 299, 301, 400, 401, 402, 403, 404, 405, 409, 410,
         413, 422, 429, 500, 502, 503, 504, 599, 100, 999};
 
