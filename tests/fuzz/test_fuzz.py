@@ -20,7 +20,7 @@ POOL = ["common/*.c", "common/json/*.c", "common/template/*.c", "common/config/*
         "dispatcher/delivery.c", *(f"dispatcher/send/{name}.c" for name in ("address", "encode", "mime", "reply", "smtp")),
         *(f"dispatcher/send/{name}.c" for name in (
             "http", "compose", "rules", "jwt", "segments", "sms", "twilio", "sinch", "vonage", "telnyx", "gateway", "push", "apns",
-            "fcm", "fcm_reply", "webpush", "webpush_crypt"))]
+            "fcm", "fcm_reply", "webpush", "webpush_crypt", "ses", "sigv4", "mail_api"))]
 CORPUS = os.path.join(os.path.dirname(os.path.realpath(__file__)), "corpus")
 CORPUS_BYTES_MAX = 200_000
 LIBRARIES = ["-ljansson", "-lyaml", "-lcrypto", "-lpthread", "-lz"]
