@@ -9,6 +9,9 @@ void owed_fini(struct owed *owed)
 {
     free(owed->messages.rows);
     free(owed->steps.rows);
+    for (size_t i = 0; i < owed->n_caps; i++)
+        free(owed->caps[i].rule);
+    free(owed->caps);
     *owed = (struct owed){0};
 }
 
@@ -19,6 +22,25 @@ static void add(struct triples *triples, int32_t a, int32_t b, int32_t c)
     triples->rows[triples->n][1] = b;
     triples->rows[triples->n][2] = c;
     triples->n++;
+}
+
+// As dispatcher/claim/caps.h names a rule, without whom it counts for.
+static void add_cap(
+        struct owed *owed, int version, const struct message *message, const struct cap *cap)
+{
+    bool limit = cap >= message->limits && cap < message->limits + message->n_limits;
+    AUTO_TEXT struct text rule;
+    text_init(&rule, 512);
+    text_fmt(&rule, "%s/%d/%lld/%s/%d", limit ? "limits" : message->name, cap->most,
+            (long long)cap->in_s, cap->per, cap->across);
+    owed->caps = xrealloc(owed->caps, (owed->n_caps + 1) * sizeof *owed->caps);
+    owed->caps[owed->n_caps++] = (struct owed_cap){.policy = version,
+            .message = message->id,
+            .rule = text_steal(&rule),
+            .most = cap->most,
+            .in_s = cap->in_s,
+            .across = cap->across,
+            .by_order = strcmp(cap->per, "order") == 0};
 }
 
 static void add_policy(struct owed *owed, const struct policy *policy)
@@ -34,6 +56,17 @@ static void add_policy(struct owed *owed, const struct policy *policy)
     }
 }
 
+static void add_caps(struct owed *owed, const struct policy *policy)
+{
+    for (size_t m = 0; m < policy->n_messages; m++) {
+        const struct message *message = &policy->messages[m];
+        for (size_t i = 0; i < message->n_caps; i++)
+            add_cap(owed, policy->version, message, &message->caps[i]);
+        for (size_t i = 0; i < message->n_limits; i++)
+            add_cap(owed, policy->version, message, &message->limits[i]);
+    }
+}
+
 static bool load_one(struct pg *pg, int base, int version, struct owed *owed, struct err *err)
 {
     struct policy *policy = policy_store_load(pg, base, version, &policy_knowledge, err);
@@ -42,6 +75,7 @@ static bool load_one(struct pg *pg, int base, int version, struct owed *owed, st
         return err->kind != ERR_TEMP;
     }
     add_policy(owed, policy);
+    add_caps(owed, policy);
     policy_unref(policy);
     return true;
 }
@@ -84,4 +118,24 @@ void owed_params(struct pg *pg, const struct triples *triples)
         for (size_t i = 0; i < triples->n; i++)
             pg_e_int(pg, triples->rows[i][col]);
     }
+}
+
+#define CAPS(begin, put)                                                                           \
+    do {                                                                                           \
+        begin(pg);                                                                                 \
+        for (size_t i_ = 0; i_ < owed->n_caps; i_++) {                                             \
+            const struct owed_cap *cap = &owed->caps[i_];                                          \
+            put;                                                                                   \
+        }                                                                                          \
+    } while (0)
+
+void owed_caps_params(struct pg *pg, const struct owed *owed)
+{
+    CAPS(pg_p_ints, pg_e_int(pg, cap->policy));
+    CAPS(pg_p_ints, pg_e_int(pg, cap->message));
+    CAPS(pg_p_texts, pg_e_bytes(pg, slice_of(cap->rule)));
+    CAPS(pg_p_bools, pg_e_bool(pg, cap->across));
+    CAPS(pg_p_bools, pg_e_bool(pg, cap->by_order));
+    CAPS(pg_p_ints, pg_e_int(pg, cap->most));
+    CAPS(pg_p_bigs, pg_e_big(pg, cap->in_s));
 }

@@ -8,11 +8,22 @@ struct triples {
     size_t n;
 };
 
+// A cap and a message that it holds.
+struct owed_cap {
+    int32_t policy, message;
+    char *rule; // what two versions that count together have in common
+    int32_t most;
+    int64_t in_s;
+    bool across, by_order;
+};
+
 struct owed {
     struct triples messages; // policy version, state, message that an applied move to it owes
     struct triples steps;    // policy version, message, channel that a notification owes a delivery
-    int64_t keep_keys_s;     // of the active policy
-    size_t unreadable;       // versions that this binary can't read: nothing is said of theirs
+    struct owed_cap *caps;
+    size_t n_caps;
+    int64_t keep_keys_s; // of the active policy
+    size_t unreadable;   // versions that this binary can't read: nothing is said of theirs
 };
 void owed_fini(struct owed *owed);
 #define AUTO_OWED __attribute__((cleanup(owed_fini)))
@@ -24,3 +35,6 @@ MUST_CHECK bool owed_load(
 
 // Adds the three parameters.
 void owed_params(struct pg *pg, const struct triples *triples);
+
+// Adds the seven parameters: policy version, message, rule, across, per order, most, seconds.
+void owed_caps_params(struct pg *pg, const struct owed *owed);

@@ -15,7 +15,7 @@
 #define CANCELED "57014"
 
 // What a statement is asked with, in this order.
-enum { NOTHING = 0, SINCE = 1, KEEP = 2, OWED = 4, STEPS = 8 };
+enum { NOTHING = 0, SINCE = 1, KEEP = 2, OWED = 4, STEPS = 8, CAPS = 16 };
 
 static const struct invariant {
     int statement;
@@ -54,6 +54,8 @@ static bool ask(struct run *run, const struct invariant *invariant, struct err *
         owed_params(run->pg, &run->owed.messages);
     if (invariant->asks & STEPS)
         owed_params(run->pg, &run->owed.steps);
+    if (invariant->asks & CAPS)
+        owed_caps_params(run->pg, &run->owed);
     return pg_fly(run->pg, clock_mono_ms() + ONE_MS, err);
 }
 
