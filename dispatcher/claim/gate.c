@@ -100,9 +100,11 @@ static struct verdict address(const struct delivery *delivery, const struct gate
     return verdict_end(delivery, DELIVERY_WITHHELD, "no address");
 }
 
+// A redrive is a person's own intent: no other channel's success stands against it.
 static const struct step *step_of(const struct delivery *delivery, const struct gate_facts *facts)
 {
-    return facts->message ? message_step(facts->message, delivery->channel) : NULL;
+    bool asks = facts->message && delivery->redrive == 0;
+    return asks ? message_step(facts->message, delivery->channel) : NULL;
 }
 
 static bool wants_step(const struct delivery *delivery, const struct gate_facts *facts)

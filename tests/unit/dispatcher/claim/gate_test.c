@@ -78,7 +78,7 @@ static const struct cell {
     int message;
     struct gate_facts facts;
     int64_t created_us, expires_us;
-    int earlier_unknown;
+    int earlier_unknown, redrive;
     bool no_address;
     // what is to come out
     enum gate_kind at;
@@ -183,6 +183,10 @@ static const struct cell {
                 .end = DELIVERY_WITHHELD,
                 .reason = "no address"},
         {.name = "a step asks first", .message = STEPPED, .at = GATE_STEP, .asks = true},
+        {.name = "a step sent anew by hand asks nothing",
+                .message = STEPPED,
+                .redrive = 1,
+                .at = GATE_COUNT},
         {.name = "the other channel did it",
                 .message = STEPPED,
                 .facts = {.known = KNOWS(GATE_STEP), .other = {.accepted = true}},
@@ -289,6 +293,7 @@ static void check_cell(const struct cell *cell)
             .created_us = cell->created_us,
             .expires_us = cell->expires_us,
             .earlier_unknown = cell->earlier_unknown,
+            .redrive = cell->redrive,
             .address = cell->no_address ? NULL : anywhere};
     struct gate_facts facts = cell->facts;
     facts.now_us = LATE_US;
