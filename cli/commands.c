@@ -94,7 +94,7 @@ const struct command commands[] = {
      .summary = "send deliveries that ended anew, by id or by filter", .example = "pawl deliveries redrive --state dead --since 2h --reason 'the relay is back' --dry-run"},
     {.group = "Messages out", .words = "pause", .args = "WHAT", .min_args = 1, .max_args = 1, .run = pause_command,
      .flags = FLAG_BIT(REASON) | FLAG_BIT(FOR),
-     .summary = "hold back a message type, channel:C, provider:DRIVER or all", .example = "pawl pause channel:sms --reason 'wrong sender' --for 1h"},
+     .summary = "hold back a message type, channel:C, provider:P or all", .example = "pawl pause channel:sms --reason 'wrong sender' --for 1h"},
     {.group = "Messages out", .words = "resume", .args = "WHAT", .min_args = 1, .max_args = 1, .run = resume_command,
      .flags = FLAG_BIT(REASON),
      .summary = "let what was paused go on", .example = "pawl resume channel:sms"},

@@ -80,6 +80,7 @@ struct attempt_result {
     int64_t retry_after_ms; // 0 = not said
     int64_t dead_since_ms;  // unix time at which the push service last found the token dead, 0 =
                             // not said: one that was registered after it is alive
+    bool too_late;          // GIVEN_BACK: a repeat would no longer be recognised
     bool stale_token;       // our own bearer token was refused as too old: make a new one
     int64_t wire_ms;        // time on the wire
     bool other;             // LEVEL_PROVIDER: another provider of the channel takes messages now
@@ -127,9 +128,11 @@ struct delivery {
     size_t n_caps;
     int64_t due_us, created_us, expires_us; // database clock; expires 0 = never
     int64_t retry_until_us;                 // from created, by the message's retry.for
-    int earlier_unknown; // tries of it that ended unknown: the next is a possible duplicate
-    int64_t doubt_us;    // when the first of them began, database clock; 0 = none
-    char *data;          // the notification's frozen values, JSON; borrowed only while claiming
+    int earlier_unknown;   // tries of it that ended unknown: the next is a possible duplicate
+    int64_t doubt_us;      // when the first of them began, database clock; 0 = none
+    int64_t settle_ms;     // its provider can be asked, and its search may lag so; 0 = it can't
+    int64_t key_window_ms; // its provider recognises a repeated key for so long; 0 = it does not
+    char *data;            // the notification's frozen values, JSON; borrowed only while claiming
     struct content content;
     char *provider;      // name of the one that this try is for; while it is claimed, of the one
                          // before; NULL = none

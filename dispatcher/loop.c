@@ -4,6 +4,7 @@
 #include "common/daemon.h"
 #include "common/log.h"
 #include "common/metrics.h"
+#include "dispatcher/asker.h"
 #include "dispatcher/loop_db.h"
 #include "dispatcher/send/providers.h"
 #include "dispatcher/send/sms.h"
@@ -97,6 +98,13 @@ static int64_t key_window_s(enum channel_kind channel, const char *driver)
     return row && row->key ? row->key_window_s : 0;
 }
 
+static bool ask(void *user, const struct provider *provider, enum channel_kind channel,
+        const char *key_hex, int64_t created_us, struct look *look)
+{
+    const struct loop *loop = user;
+    return asker_ask(loop->wire.transport, provider, channel, key_hex, created_us, look);
+}
+
 static void granted(void *user, struct delivery *list)
 {
     struct loop *loop = user;
@@ -184,7 +192,9 @@ struct loop *loop_new(const struct loop_options *options, struct err *err)
             .granted = granted,
             .doubtful = doubtful,
             .user = loop});
-    loop->takeover = takeover_new(&loop->leases);
+    loop->takeover = takeover_new(&loop->leases, sender, loop);
+    loop->lookups = lookups_new(&(struct lookup_options){
+            .leases = &loop->leases, .sender = sender, .ask = ask, .user = loop});
     loop->resumer = resumer_new(&loop->pauses);
     loop->renewal = renewal_new(&loop->leases);
     loop->gauges = gauges_new();
@@ -221,6 +231,7 @@ void loop_free(struct loop *loop)
     route_free(loop->route);
     health_free(loop->health);
     transport_free(loop->wire.transport);
+    lookups_free(loop->lookups); // after what may still answer it
     tokens_free(loop->bearers.tokens);
     policies_free(loop->policies);
     leases_fini(&loop->leases);
@@ -279,8 +290,8 @@ static bool stop_turn(struct loop *loop)
         transport_abort(loop->wire.transport);
         wire_collect(&loop->wire);
     }
-    bool open =
-            loop_db_working(loop) || loop->wire.flying > 0 || recorder_pending(loop->recorder) > 0;
+    bool open = loop_db_working(loop) || loop->wire.flying > 0 ||
+                recorder_pending(loop->recorder) > 0 || lookups_busy(loop->lookups);
     // Results that can't be recorded now are judged by whoever takes the lease over.
     return !open || now >= loop->grace_ends_ms + ABORTED_RECORD_MS;
 }

@@ -152,6 +152,11 @@ static bool ask_next(struct loop *loop, int64_t now, struct work_kind *ret_work)
     return false;
 }
 
+static bool may_look(const struct loop *loop)
+{
+    return !loop->stopping && policies_sender(loop->policies);
+}
+
 static bool choose(struct loop *loop, int64_t now, struct work_kind *ret_work)
 {
     if (now >= leases_renew_at(&loop->leases)) {
@@ -164,6 +169,8 @@ static bool choose(struct loop *loop, int64_t now, struct work_kind *ret_work)
         *ret_work = resumer_work(loop->resumer);
     } else if (!loop->stopping && now >= tokens_next_ms(loop->bearers.tokens)) {
         *ret_work = tokens_work(loop->bearers.tokens);
+    } else if (now >= lookups_next_ms(loop->lookups, may_look(loop))) {
+        *ret_work = lookups_work(loop->lookups);
     } else if (zones_wanted(loop->zones)) {
         *ret_work = zones_work(loop->zones);
     } else if (ask_next(loop, now, ret_work)) {
@@ -261,6 +268,7 @@ static int64_t claim_desk_next_ms(const struct loop *loop, int64_t now)
     if (!loop->stopping)
         at = earlier(at, earlier(earlier(loop->takeover_ms, loop->resume_ms),
                                  tokens_next_ms(loop->bearers.tokens)));
+    at = earlier(at, lookups_next_ms(loop->lookups, may_look(loop)));
     if (!loop->stopping && wants_refresh(loop))
         at = earlier(at, loop->refresh_ms);
     if (may_claim(loop))

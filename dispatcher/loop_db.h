@@ -11,6 +11,7 @@
 #include "dispatcher/desk.h"
 #include "dispatcher/gauges.h"
 #include "dispatcher/health.h"
+#include "dispatcher/lookup/lookup.h"
 #include "dispatcher/loop.h"
 #include "dispatcher/policies.h"
 #include "dispatcher/record/record.h"
@@ -33,6 +34,7 @@ struct loop {
     struct recorder *recorder;
     struct claimer *claimer;
     struct takeover *takeover;
+    struct lookups *lookups;
     struct resumer *resumer;
     struct zones *zones;
     struct pauses pauses;

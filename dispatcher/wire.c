@@ -3,6 +3,8 @@
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/metrics.h"
+#include "dispatcher/record/decide.h"
+#include "dispatcher/send/providers.h"
 
 #include <stdio.h>
 
@@ -87,6 +89,28 @@ static void fill_moment(const struct wire *wire, struct delivery *delivery)
     content->left_s = delivery->expires_us == 0 ? 0 : left_us < 1000000 ? 1 : left_us / 1000000;
 }
 
+// What its provider can do about a doubt.
+static void fill_capabilities(const struct provider *provider, struct delivery *delivery)
+{
+    const struct driver_row *driver = driver_find(delivery->channel, provider->driver_name);
+    bool asked = driver && driver->look_build;
+    delivery->settle_ms = asked ? provider->settle_s * 1000 : 0;
+    delivery->key_window_ms = driver && driver->key ? driver->key_window_s * 1000 : 0;
+}
+
+// It waited until its provider may have forgotten the key of the try in doubt: it is not sent.
+static bool too_late(struct wire *wire, struct delivery *delivery)
+{
+    delivery->result = (struct attempt_result){0};
+    int64_t now_us = leases_now_us(wire->leases);
+    int64_t end_us = decide_repeat_end_us(delivery, now_us);
+    if (end_us == 0 || now_us < end_us)
+        return false;
+    delivery->result = (struct attempt_result){.outcome = ATTEMPT_GIVEN_BACK, .too_late = true};
+    wire->ended(wire->user, delivery);
+    return true;
+}
+
 static void start_one(struct wire *wire, struct delivery *delivery)
 {
     const struct policy *sender = wire->sender(wire->user);
@@ -104,6 +128,9 @@ static void start_one(struct wire *wire, struct delivery *delivery)
         return;
     }
     fill_moment(wire, delivery);
+    fill_capabilities(provider, delivery);
+    if (too_late(wire, delivery))
+        return;
     struct bearer bearer;
     enum token_ready ready = tokens_get(wire->tokens, provider, &bearer);
     if (wait_for_token(wire, ready, delivery))

@@ -13,7 +13,7 @@ WITH r AS MATERIALIZED (
 ), w AS MATERIALIZED (
     SELECT x.bucket, x.notification_id, x.channel, x.target, x.redrive, x.tries, min(x.due_at) AS due_at
     FROM (SELECT * FROM due
-          WHERE lane = ANY(ARRAY(SELECT DISTINCT r.lane FROM r WHERE r.state = 0))
+          WHERE lane = ANY(ARRAY(SELECT DISTINCT l FROM r, unnest(ARRAY[r.lane, r.lane / 10 * 10 + 9]) l WHERE r.state = 0))
             AND due_at >= (SELECT min(r.updated_at) FROM r WHERE r.state = 0)
           LIMIT 20000) x
     -- IS TRUE keeps it a hashed look-up: as a join it may compare every row with every other.

@@ -10,7 +10,7 @@ WITH d AS MATERIALIZED (
 ), w AS MATERIALIZED (
     SELECT x.*
     FROM (SELECT * FROM due
-          WHERE lane = ANY(ARRAY(SELECT DISTINCT d.lane FROM d WHERE d.state = 0))
+          WHERE lane = ANY(ARRAY(SELECT DISTINCT l FROM d, unnest(ARRAY[d.lane, d.lane / 10 * 10 + 9]) l WHERE d.state = 0))
             AND due_at >= (SELECT min(d.updated_at) FROM d WHERE d.state = 0)
           LIMIT 20000) x
     WHERE x.notification_id = $2::uuid

@@ -45,7 +45,7 @@ static bool provider_known(const struct policy *policy, const char *name)
 {
     for (int kind = CHANNEL_EMAIL; kind < CHANNEL_COUNT; kind++)
         for (size_t i = 0; i < policy->channels[kind].n_providers; i++)
-            if (strcmp(policy->channels[kind].providers[i].driver_name, name) == 0)
+            if (strcmp(policy->channels[kind].providers[i].name, name) == 0)
                 return true;
     return false;
 }
@@ -64,7 +64,7 @@ static bool check_what(
         return pg_rows(pg, 0) > 0 ||
                err_set(err, ERR_NOTFOUND,
                        "there is no message '%.60s'; a channel is channel:NAME, a provider "
-                       "provider:DRIVER",
+                       "provider:NAME",
                        what->name);
     }
     if (what->kind != PAUSE_PROVIDER)
@@ -74,8 +74,7 @@ static bool check_what(
     if (!policy)
         return false;
     return provider_known(policy, what->name) ||
-           err_set(err, ERR_NOTFOUND, "the active policy has no provider with driver '%.40s'",
-                   what->name);
+           err_set(err, ERR_NOTFOUND, "the active policy has no provider '%.40s'", what->name);
 }
 
 static bool reason_of(const struct call *call, bool needed, const char **ret, struct err *err)

@@ -4,8 +4,9 @@
 -- returns: ordinality (from 1) of each delivery that was made
 WITH made AS (
     INSERT INTO deliveries (bucket, channel, notification_id, redrive, state, delivery_order, lane, target, address, zone,
-                            collapse, policy, created_at, updated_at, expires_at, retry_until)
+                            collapse, recipient, order_version, policy, created_at, updated_at, expires_at, retry_until)
     SELECT d.bucket, d.channel, d.notification_id, d.redrive + 1, 0, u.o, u.l, d.target, d.address, d.zone, d.collapse,
+           d.recipient, d.order_version,
            $13::int4, now(), now(), now() + u.x * interval '1 millisecond', now() + u.y * interval '1 millisecond'
     FROM unnest($1::int4[], $2::uuid[], $3::int4[], $4::text[], $5::int4[], $6::int4[], $7::int4[], $8::int4[], $9::int4[],
                 $10::int8[], $11::int8[]) u(b, n, c, tg, rd, st, t, o, l, x, y)

@@ -94,6 +94,7 @@ struct provider {
     bool private_net;      // `private: true`: its address may be a private one
     double rate;           // a second, over all dispatchers; 0 = unlimited
     int concurrency;       // tries at once in one dispatcher; 0 = the default
+    int64_t settle_s;      // how far behind its search may be; 0 = it has none
 };
 
 struct channel {

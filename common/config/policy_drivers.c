@@ -29,6 +29,7 @@ static const struct schema_word method_words[] = {{"POST", 0}, {"PUT", 0}, {"GET
 #define NAME {.name = "name", .type = S_IDENT, .offset = AT(provider, name), .about = "what it is called in figures, logs and commands; default the driver's name, a second of the same driver `smtp-2`"}
 #define OWN_RATE {.name = "rate", .type = S_RATE, .offset = AT(provider, rate), .about = "this provider gets no more, over all dispatchers"}
 #define CONCURRENCY {.name = "concurrency", .type = S_INT, .min = 1, .max = 10000, .offset = AT(provider, concurrency), .about = "tries at once in one dispatcher; default 100"}
+#define SETTLE {.name = "settle", .type = S_SECONDS, .offset = AT(provider, settle_s), .min = 1, .max = 86400, .fallback = "5m", .about = "its search may be so far behind: what it does not find before says nothing"}
 #define COMMON NAME, OWN_RATE, CONCURRENCY
 #define CALLBACK {.name = "callback", .type = S_WEB_URL, .offset = AT(provider, callback), .about = "where it reports what became of a message: a source of this policy, as the provider reaches it"}
 
@@ -42,6 +43,7 @@ static const struct schema_key smtp_keys[] = {
         COMMON,
 };
 static const struct schema_key http_email_keys[] = {DRIVER(email_drivers), TOKEN, BASE, CA, PRIVATE, COMMON};
+static const struct schema_key postmark_keys[] = {DRIVER(email_drivers), TOKEN, BASE, SETTLE, CA, PRIVATE, COMMON};
 static const struct schema_key ses_keys[] = {
         DRIVER(email_drivers), NEEDED("region", region, "AWS region, as eu-central-1"), NEEDED("access_key", account, "the access key's id"),
         SECRET("secret", "the access key's secret"),
@@ -52,7 +54,7 @@ static const struct schema_key token_email_keys[] = {DRIVER_LATER(email_drivers)
 static const struct schema_key mailgun_keys[] = {DRIVER_LATER(email_drivers), TOKEN, CHECKED("domain", S_TEXT, "the sending domain"), COMMON};
 static const struct schema_key twilio_keys[] = {DRIVER(sms_drivers), NEEDED("account", account, "the account's id"), TOKEN, BASE, CALLBACK, CA, PRIVATE, COMMON};
 static const struct schema_key vonage_keys[] = {DRIVER(sms_drivers), NEEDED("application", account, "the application's id"), SECRET("key", "its private key"), BASE, CALLBACK, CA, PRIVATE, COMMON};
-static const struct schema_key sinch_keys[] = {DRIVER(sms_drivers), NEEDED("plan", account, "the service plan's id"), TOKEN, BASE, CALLBACK, CA, PRIVATE, COMMON};
+static const struct schema_key sinch_keys[] = {DRIVER(sms_drivers), NEEDED("plan", account, "the service plan's id"), TOKEN, BASE, CALLBACK, SETTLE, CA, PRIVATE, COMMON};
 static const struct schema_key telnyx_keys[] = {DRIVER(sms_drivers), TOKEN, BASE, CALLBACK, CA, PRIVATE, COMMON};
 static const struct schema_key messagebird_keys[] = {DRIVER_LATER(sms_drivers), TOKEN, COMMON};
 static const struct schema_key apns_keys[] = {DRIVER(push_drivers), NEEDED("team", team, "team id"), NEEDED("key_id", key_id, "the key's id"), SECRET("key", "the signing key (.p8)"), NEEDED("topic", topic, "the app's bundle id"), BASE, CA, PRIVATE, COMMON};
@@ -84,6 +86,7 @@ static const struct schema_key http_keys[] = {
 #define PROVIDER(name_, keys_) static const struct schema name_ = {.name = "provider", .size = sizeof(struct provider), TABLE(keys_)}
 PROVIDER(smtp_schema, smtp_keys);
 PROVIDER(http_email_schema, http_email_keys);
+PROVIDER(postmark_schema, postmark_keys);
 PROVIDER(ses_schema, ses_keys);
 PROVIDER(token_email_schema, token_email_keys);
 PROVIDER(mailgun_schema, mailgun_keys);
@@ -98,7 +101,7 @@ PROVIDER(fcm_schema, fcm_keys);
 PROVIDER(webpush_schema, webpush_keys);
 
 static const struct schema_variant email_variants[] = {
-        {"smtp", &smtp_schema}, {"resend", &http_email_schema}, {"postmark", &http_email_schema},
+        {"smtp", &smtp_schema}, {"resend", &http_email_schema}, {"postmark", &postmark_schema},
         {"sendgrid", &http_email_schema}, {"ses", &ses_schema}, {"mailgun", &mailgun_schema}, {"brevo", &token_email_schema}};
 static const struct schema_variant sms_variants[] = {
         {"twilio", &twilio_schema}, {"vonage", &vonage_schema}, {"sinch", &sinch_schema}, {"telnyx", &telnyx_schema},

@@ -7,15 +7,20 @@
 
 struct takeover {
     const struct leases *leases;
+    const struct policy *(*sender)(void *user);
+    void *user;
     enum { TAKEOVER_LOOKING, TAKEOVER_JUDGING, TAKEOVER_NOTHING } phase;
     struct key claim;
     bool found;
 };
 
-struct takeover *takeover_new(const struct leases *leases)
+struct takeover *takeover_new(
+        const struct leases *leases, const struct policy *(*sender)(void *user), void *user)
 {
     struct takeover *t = xcalloc(1, sizeof *t);
     t->leases = leases;
+    t->sender = sender;
+    t->user = user;
     return t;
 }
 
@@ -43,6 +48,36 @@ static enum work start(void *self, struct pg *pg, struct err *err)
     return pg_launch(pg, err) ? WORK_FLYING : WORK_FAILED;
 }
 
+// One row of three arrays for each provider that can be asked; part: which of the three.
+static void add_part(const struct policy *policy, struct pg *pg, int part)
+{
+    for (int kind = CHANNEL_EMAIL; policy && kind < CHANNEL_COUNT; kind++) {
+        const struct channel *channel = &policy->channels[kind];
+        for (size_t i = 0; i < channel->n_providers; i++) {
+            const struct provider *provider = &channel->providers[i];
+            if (provider->settle_s == 0 || !provider->name)
+                continue;
+            if (part == 0)
+                pg_e_int(pg, kind);
+            else if (part == 1)
+                pg_e_bytes(pg, slice_of(provider->name));
+            else
+                pg_e_big(pg, provider->settle_s * 1000);
+        }
+    }
+}
+
+static void add_askable(const struct takeover *t, struct pg *pg)
+{
+    const struct policy *policy = t->sender(t->user);
+    pg_p_ints(pg);
+    add_part(policy, pg, 0);
+    pg_p_texts(pg);
+    add_part(policy, pg, 1);
+    pg_p_bigs(pg);
+    add_part(policy, pg, 2);
+}
+
 static enum work judge(struct takeover *t, struct pg *pg, struct err *err)
 {
     if (pg_rows(pg, 1) == 0) {
@@ -56,6 +91,7 @@ static enum work judge(struct takeover *t, struct pg *pg, struct err *err)
     struct key worker = pg_uuid(pg, 1, 0, 1);
     pg_add(pg, SQL_TAKEOVER);
     pg_p_uuid(pg, t->claim);
+    add_askable(t, pg);
     pg_add(pg, SQL_RELEASE);
     pg_p_uuids(pg);
     pg_e_uuid(pg, t->claim);

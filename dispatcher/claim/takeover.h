@@ -6,7 +6,9 @@
 // One expired claim a run: members that still are in the step it claimed become unknown (at most
 // once) or due again (at least once, their next try is a possible duplicate); then it is deleted.
 struct takeover;
-struct takeover *takeover_new(const struct leases *leases);
+// sender: the policy of now, whose providers say which of them can be asked what became of a try.
+struct takeover *takeover_new(
+        const struct leases *leases, const struct policy *(*sender)(void *user), void *user);
 void takeover_free(struct takeover *takeover);
 struct work_kind takeover_work(struct takeover *takeover);
 bool takeover_found(const struct takeover *takeover); // the last run ended a lease: run again soon

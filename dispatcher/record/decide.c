@@ -11,6 +11,16 @@ int64_t decide_retry_end_us(const struct delivery *delivery, const struct messag
     return delivery->created_us + message->retry_for_s * 1000000;
 }
 
+int64_t decide_repeat_end_us(const struct delivery *delivery, int64_t now_us)
+{
+    bool doubt = delivery->result.outcome == ATTEMPT_UNKNOWN || delivery->earlier_unknown > 0;
+    if (!doubt || delivery->key_window_ms == 0)
+        return 0;
+    int64_t since_us =
+            delivery->doubt_us ? delivery->doubt_us : now_us - delivery->result.wire_ms * 1000;
+    return since_us + (delivery->key_window_ms - DECIDE_KEY_MARGIN_MS) * 1000;
+}
+
 static int64_t rung_ms(const struct delivery *delivery, const struct message *message)
 {
     if (!message || message->n_wait == 0)
@@ -50,6 +60,8 @@ static struct decision end(enum delivery_state state, const char *reason)
     return (struct decision){.state = state, .reason = reason};
 }
 
+static const char forgotten[] = "its provider would no longer recognise a repeat";
+
 // No further try. What may have been taken is never called dead or expired: nobody knows.
 static struct decision give_up(
         const struct delivery *delivery, enum delivery_state state, const char *reason)
@@ -78,6 +90,9 @@ static struct decision try_again(const struct delivery *delivery, const struct m
     int64_t wait_ms = decide_wait_ms(delivery, message, random);
     if (delivery->expires_us && now_us + wait_ms * 1000 >= delivery->expires_us)
         return give_up(delivery, DELIVERY_EXPIRED, "expired before it could be tried again");
+    int64_t repeat_us = decide_repeat_end_us(delivery, now_us);
+    if (repeat_us && now_us + wait_ms * 1000 >= repeat_us)
+        return end(DELIVERY_UNKNOWN, forgotten);
     int64_t end_us = decide_retry_end_us(delivery, message);
     int64_t left_ms = end_us ? (end_us - now_us) / 1000 : 0;
     // A provider's failure is never the message's end before its time: one last try just before it.
@@ -101,14 +116,29 @@ static struct decision not_taken(const struct delivery *delivery, const struct m
     return decision;
 }
 
+// A provider that can be asked is asked first.
+static struct decision looked_up(const struct delivery *delivery, struct decision decision)
+{
+    int64_t wait_ms = delivery->settle_ms / DECIDE_LOOK_PART;
+    if (delivery->settle_ms == 0)
+        return decision;
+    decision.look = true;
+    decision.settle_ms = delivery->settle_ms;
+    decision.wait_ms = wait_ms < DECIDE_LOOK_LEAST_MS  ? DECIDE_LOOK_LEAST_MS
+                       : wait_ms > DECIDE_LOOK_MOST_MS ? DECIDE_LOOK_MOST_MS
+                                                       : wait_ms;
+    return decision;
+}
+
 static struct decision in_doubt(const struct delivery *delivery, const struct message *message,
         int64_t now_us, uint32_t random)
 {
     if (delivery->order == AT_MOST_ONCE)
-        return end(DELIVERY_UNKNOWN, "it may have been taken, no definite answer came");
+        return looked_up(
+                delivery, end(DELIVERY_UNKNOWN, "it may have been taken, no definite answer came"));
     struct decision decision = try_again(delivery, message, now_us, random);
     decision.unknown_spent = decision.again;
-    return decision;
+    return looked_up(delivery, decision);
 }
 
 struct decision decide(const struct delivery *delivery, const struct message *message,
@@ -127,6 +157,8 @@ struct decision decide(const struct delivery *delivery, const struct message *me
             return not_taken(delivery, message, now_us, random);
         return try_again(delivery, message, now_us, random);
     case ATTEMPT_GIVEN_BACK:
+        if (delivery->result.too_late)
+            return end(DELIVERY_UNKNOWN, forgotten);
         return (struct decision){.state = DELIVERY_DUE,
                 .again = true,
                 .free = true,

@@ -9,6 +9,11 @@ enum {
     // this, however high the step number is.
     DECIDE_PROVIDER_WAIT_MAX_MS = 5 * 60 * 1000,
     DECIDE_WAIT_DEFAULT_MS = 60 * 1000, // a message without a ladder
+    // So long before a provider forgets a key the last try with it begins.
+    DECIDE_KEY_MARGIN_MS = 10 * 60 * 1000,
+    DECIDE_LOOK_PART = 10, // the first look-up: this part of the settling delay, ..
+    DECIDE_LOOK_LEAST_MS = 100,
+    DECIDE_LOOK_MOST_MS = 30 * 1000, // .. within these
 };
 
 struct decision {
@@ -18,6 +23,8 @@ struct decision {
     bool unknown_spent; // this try stays unknown and another follows: the next may be a duplicate
     bool free;          // it says nothing about the message: the ladder's rung stays
     bool passed_on;     // the provider refused it for a reason of its own: another may take it
+    bool look;          // its provider is asked after wait_ms; no try comes before
+    int64_t settle_ms;  // .. and "not found" counts from then on
     const char *reason; // static text for the delivery; NULL = none
     enum suppression suppress; // its address gets nothing from now on
 };
@@ -31,6 +38,10 @@ struct decision decide(const struct delivery *delivery, const struct message *me
 // the jitter, never below what the peer asked for (retry_after).
 int64_t decide_wait_ms(
         const struct delivery *delivery, const struct message *message, uint32_t random);
+
+// When a repeat would no longer be recognised, database microseconds; 0 = that is no matter: there
+// is no doubt, or its provider recognises none at all.
+int64_t decide_repeat_end_us(const struct delivery *delivery, int64_t now_us);
 
 // When retries end, in database microseconds; 0 = the message has none.
 int64_t decide_retry_end_us(const struct delivery *delivery, const struct message *message);

@@ -1,17 +1,20 @@
 -- Records how steps ended, each only if its delivery still is in that step: everything else hangs on the rows that were
 -- really changed, so a record that is run again does nothing. $7 next state, $8 due again in so many milliseconds (NULL =
 -- not), $9 an unknown try that another will follow, $10 reason, $11.. the attempt, $19 it says nothing about the message,
--- $20 another provider may take it, $21 its claim, $22 the worker.
+-- $20 another provider may take it, $21 its provider is asked first, whose "not found" counts after so many milliseconds (NULL
+-- = not), $22 its claim, $23 the worker.
 -- returns: ordinality (from 1) of each result that was recorded
 WITH u AS MATERIALIZED (
     SELECT * FROM unnest($1::int4[], $2::uuid[], $3::int4[], $4::text[], $5::int4[], $6::int4[], $7::int4[], $8::int8[],
                          $9::bool[], $10::text[], $11::int4[], $12::int4[], $13::int4[], $14::int4[], $15::bool[],
-                         $16::text[], $17::text[], $18::text[], $19::bool[], $20::bool[], $21::uuid[])
-         WITH ORDINALITY x(b, n, c, tg, rd, t, st, ms, un, rs, oc, lv, cd, wm, pd, en, dt, pi, fr, po, cl, i)
+                         $16::text[], $17::text[], $18::text[], $19::bool[], $20::bool[], $21::int8[],
+                         $22::uuid[])
+         WITH ORDINALITY x(b, n, c, tg, rd, t, st, ms, un, rs, oc, lv, cd, wm, pd, en, dt, pi, fr, po, se, cl, i)
 ), moved AS (
     UPDATE deliveries d
     SET state = u.st, reason = u.rs, updated_at = now(),
         unknown_tries = d.unknown_tries + u.un::int4,
+        lookup_at = now() + u.se * interval '1 millisecond',
         doubt_at = CASE WHEN u.oc = 4 THEN coalesce(d.doubt_at, d.wire_at) ELSE d.doubt_at END,
         provider_id = coalesce(u.pi, d.provider_id),
         free_tries = d.free_tries + u.fr::int4,
@@ -25,10 +28,11 @@ WITH u AS MATERIALIZED (
 ), attempted AS (
     INSERT INTO attempts (slot, bucket, channel, notification_id, redrive, step, outcome, level, code, wire_ms,
                           possible_duplicate, claim_id, worker, target, enhanced, detail, provider_id, provider, at)
-    SELECT (SELECT ring_slot(now(), 691200)), b, c, n, rd, t, oc, lv, cd, wm, pd, cl, $22::uuid, tg, en, dt, pi, provider, now() FROM moved
+    SELECT (SELECT ring_slot(now(), 691200)), b, c, n, rd, t, oc, lv, cd, wm, pd, cl, $23::uuid, tg, en, dt, pi, provider, now() FROM moved
 ), again AS (
     INSERT INTO due (bucket, lane, due_at, notification_id, channel, redrive, tries, target)
-    SELECT b, lane, now() + ms * interval '1 millisecond', n, c, rd, t, tg FROM moved WHERE ms IS NOT NULL
+    SELECT b, CASE WHEN se IS NULL THEN lane ELSE lane / 10 * 10 + 9 END, now() + ms * interval '1 millisecond', n, c, rd, t, tg
+    FROM moved WHERE ms IS NOT NULL
 ), doubtful AS (
     INSERT INTO unknown_outcomes (bucket, channel, notification_id, redrive, target, since)
     SELECT b, c, n, rd, tg, now() FROM moved WHERE st = 9

@@ -39,7 +39,7 @@ static void e_state(struct pg *pg, const struct record_row *row)
 
 static void e_wait(struct pg *pg, const struct record_row *row)
 {
-    if (row->decision->again)
+    if (row->decision->again || row->decision->look)
         pg_e_big(pg, row->decision->wait_ms);
     else
         pg_e_null(pg);
@@ -123,6 +123,14 @@ static void e_passed_on(struct pg *pg, const struct record_row *row)
     pg_e_bool(pg, row->decision->passed_on);
 }
 
+static void e_settle(struct pg *pg, const struct record_row *row)
+{
+    if (row->decision->look)
+        pg_e_big(pg, row->decision->settle_ms);
+    else
+        pg_e_null(pg);
+}
+
 static void e_claim(struct pg *pg, const struct record_row *row)
 {
     pg_e_uuid(pg, row->delivery->claim);
@@ -153,6 +161,7 @@ static const struct column {
         {pg_p_texts, e_provider_id},
         {pg_p_bools, e_free},
         {pg_p_bools, e_passed_on},
+        {pg_p_bigs, e_settle},
         {pg_p_uuids, e_claim},
 };
 

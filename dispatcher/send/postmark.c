@@ -81,3 +81,35 @@ void postmark_classify(const struct http_reply *reply, struct attempt_result *re
         (void)!api_text(reply, "/MessageID", result->provider_id, sizeof result->provider_id);
     snprintf(result->enhanced, sizeof result->enhanced, "%s", code);
 }
+
+bool postmark_look_build(const struct provider *provider, const char *key_hex, int64_t since_s,
+        struct http_request *request, struct err *err)
+{
+    (void)since_s;
+    char path[128];
+    enum failure_level level;
+    snprintf(path, sizeof path, "/messages/outbound?count=1&offset=0&metadata_pawl-delivery=%s",
+            key_hex);
+    request->method = "GET";
+    return mail_begin(request, provider, "https://api.postmarkapp.com", path, &level, err) &&
+           http_head_add(request, "X-Postmark-Server-Token", provider->password.value, err);
+}
+
+void postmark_look_read(
+        const struct http_reply *reply, const char *key_hex, struct attempt_result *result)
+{
+    char total[16] = "", key[64] = "";
+    if (!api_text(reply, "/TotalCount", total, sizeof total))
+        return;
+    if (strcmp(total, "0") == 0) {
+        result->outcome = ATTEMPT_NOT_FOUND;
+        return;
+    }
+    // A search that took no notice of the metadata would find somebody else's mail.
+    if (!api_text(reply, "/Messages/0/Metadata/pawl-delivery", key, sizeof key) ||
+            strcmp(key, key_hex) != 0)
+        return;
+    result->outcome = ATTEMPT_FOUND;
+    (void)!api_text(
+            reply, "/Messages/0/MessageID", result->provider_id, sizeof result->provider_id);
+}

@@ -29,6 +29,8 @@ static const struct driver_row drivers[] = {
                 .build = postmark_build,
                 .classify = postmark_classify,
                 .lookup = LOOKUP_SEARCH,
+                .look_build = postmark_look_build,
+                .look_read = postmark_look_read,
                 .body_max = 10 * MIB,
         },
         {
@@ -75,6 +77,8 @@ static const struct driver_row drivers[] = {
                 .build = sinch_build,
                 .classify = sinch_classify,
                 .lookup = LOOKUP_SEARCH,
+                .look_build = sinch_look_build,
+                .look_read = sinch_look_read,
         },
         {
                 .name = "telnyx",

@@ -5,15 +5,17 @@
 #include "dispatcher/send/rules.h"
 #include "dispatcher/send/sms.h"
 
+#include <stdio.h>
 #include <time.h>
 
-static bool build_head(
-        const struct provider *provider, struct http_request *request, struct err *err)
+static bool build_head(const struct provider *provider, const char *query,
+        struct http_request *request, struct err *err)
 {
     AUTO_TEXT struct text path = {0};
-    text_init(&path, 200);
+    text_init(&path, 320);
     if (!provider->account || !text_str(&path, "/xms/v1/") ||
-            !compose_percent(&path, slice_of(provider->account)) || !text_str(&path, "/batches"))
+            !compose_percent(&path, slice_of(provider->account)) || !text_str(&path, "/batches") ||
+            !text_str(&path, query))
         return err_set(err, ERR_FATAL, "the provider's plan is missing or too long");
     const char *base = provider->url ? provider->url : "https://us.sms.api.sinch.com";
     return http_request_begin(request, base, text_cstr(&path), err) &&
@@ -50,7 +52,7 @@ bool sinch_build(const struct content *content, const struct provider *provider,
     if (!sms_check(content, &sms, ret_level, err))
         return false;
     *ret_level = LEVEL_PROVIDER;
-    if (!build_head(provider, &request, err))
+    if (!build_head(provider, "", &request, err))
         return false;
     struct text *body = &request.body;
     if (!text_char(body, '{') || !compose_json(body, "from", sms.from) ||
@@ -83,4 +85,33 @@ void sinch_classify(const struct http_reply *reply, struct attempt_result *resul
     struct http_said said;
     http_said_read(reply->body, &where, &said);
     http_judge(rules, ARRAY_LEN(rules), reply, &said, result);
+}
+
+// Without a date it looks at the last day only.
+bool sinch_look_build(const struct provider *provider, const char *key_hex, int64_t since_s,
+        struct http_request *request, struct err *err)
+{
+    char query[160], when[32];
+    struct tm tm;
+    time_t at = (time_t)(since_s - 86400);
+    if (!gmtime_r(&at, &tm) || strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%S.000Z", &tm) == 0)
+        return err_set(err, ERR_INPUT, "the day it was made is none");
+    snprintf(query, sizeof query, "?page_size=1&start_date=%s&client_reference=%s", when, key_hex);
+    request->method = "GET";
+    return build_head(provider, query, request, err);
+}
+
+void sinch_look_read(
+        const struct http_reply *reply, const char *key_hex, struct attempt_result *result)
+{
+    static const struct http_where where = {
+            .code = "/count", .text = "/batches/0/client_reference", .id = "/batches/0/id"};
+    struct http_said said;
+    http_said_read(reply->body, &where, &said);
+    if (strcmp(said.code, "0") == 0) {
+        result->outcome = ATTEMPT_NOT_FOUND;
+    } else if (strcmp(said.text, key_hex) == 0 && said.id[0]) {
+        result->outcome = ATTEMPT_FOUND;
+        memcpy(result->provider_id, said.id, sizeof said.id);
+    }
 }

@@ -7,7 +7,7 @@ WITH u AS MATERIALIZED (
                          $9::int4[], $10::text[], $11::text[]) x(b, n, c, rd, s0, t, st, ms, oc, pi, rs)
 ), moved AS (
     UPDATE deliveries d
-    SET state = u.st, reason = u.rs, updated_at = now(), provider_id = coalesce(u.pi, d.provider_id)
+    SET state = u.st, reason = u.rs, updated_at = now(), lookup_at = NULL, provider_id = coalesce(u.pi, d.provider_id)
     FROM u
     WHERE d.bucket = ANY(ARRAY[u.b]) AND d.notification_id = u.n AND d.channel = u.c AND d.target = '' AND d.redrive = u.rd
       AND d.state = u.s0 AND d.tries = u.t

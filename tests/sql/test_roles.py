@@ -15,7 +15,7 @@ COLUMNS = {  # rights on some columns only
     # What a receipt is judged by, and what it moves.
     ("pawl_receiver", "deliveries", "SELECT"): KEY | {"state", "tries", "unknown_tries", "delivery_order", "lane", "address", "provider_id",
                                                       "expires_at", "retry_until"},
-    ("pawl_receiver", "deliveries", "UPDATE"): {"state", "reason", "updated_at", "provider_id"},
+    ("pawl_receiver", "deliveries", "UPDATE"): {"state", "reason", "updated_at", "provider_id", "lookup_at"},
     ("pawl_receiver", "unknown_outcomes", "SELECT"): KEY,
 }
 RINGS = {"keys": 4, "replay_keys": 4, "bodies": 16, "repeats": 16, "moves": 16, "attempts": 16, "contents": 16, "rejected": 16, "receipts": 16, "audit": 16}

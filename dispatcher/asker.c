@@ -1,0 +1,45 @@
+#include "dispatcher/asker.h"
+
+#include "dispatcher/send/providers.h"
+
+#include <stdio.h>
+
+struct question {
+    const struct driver_row *driver;
+    struct look *look;
+    char key_hex[KEY_HEX];
+};
+
+// What a search that was not answered says is no more than that.
+static void landed(void *user, const struct http_reply *reply)
+{
+    struct question *question = user;
+    struct attempt_result result = {0};
+    http_result(reply, ATTEMPT_UNANSWERED, LEVEL_PROVIDER, reply->body, &result);
+    result.outcome = ATTEMPT_UNANSWERED;
+    if (reply->end == HTTP_REPLIED && reply->status == 200)
+        question->driver->look_read(reply, question->key_hex, &result);
+    look_landed(question->look, &result);
+    free(question);
+}
+
+bool asker_ask(struct transport *transport, const struct provider *provider,
+        enum channel_kind channel, const char *key_hex, int64_t created_us, struct look *look)
+{
+    const struct driver_row *driver = driver_find(channel, provider->driver_name);
+    AUTO_HTTP_REQUEST struct http_request request = {0};
+    struct err err;
+    if (!driver || !driver->look_build ||
+            !driver->look_build(provider, key_hex, created_us / 1000000, &request, &err))
+        return false;
+    struct question *question = xcalloc(1, sizeof *question);
+    *question = (struct question){.driver = driver, .look = look};
+    snprintf(question->key_hex, sizeof question->key_hex, "%s", key_hex);
+    const struct transport_fetch fetch = {.provider = provider, .landed = landed, .user = question};
+    if (transport_fetch(transport, &request, &fetch, &err))
+        return true;
+    free(question);
+    struct attempt_result result = {.outcome = ATTEMPT_UNANSWERED, .detail = "no room to ask"};
+    look_landed(look, &result);
+    return true;
+}

@@ -1,0 +1,40 @@
+// lookup.h: asks providers what became of tries whose outcome is unknown: in rounds, each under a
+// lease as a claim has, so that a crash neither loses nor settles anything.
+//
+// A round: take rows of the look-up lanes, with a claim row (one transaction); ask; record all that
+// was said behind the fence, and drop the claim (another). A lease that ran out puts its rows back
+// (takeover.sql).
+#pragma once
+#include "dispatcher/lease.h"
+#include "dispatcher/send/http.h"
+#include "dispatcher/work.h"
+
+enum {
+    LOOKS_MAX = 8,         // of one round, asked at once
+    LOOKS_EVERY_MS = 1000, // an idle dispatcher looks for a round so often
+    LOOKS_MORE_MS = 50,    // after a full one
+    LOOKS_LANE = 9,        // channel * 10 + 9: where no claim looks
+};
+
+struct look; // one that is being asked about; its answer goes to look_landed()
+
+struct lookup_options {
+    struct leases *leases;
+    const struct policy *(*sender)(void *user);
+    // Builds and sends the question to this provider; false: it can't be asked (any more).
+    bool (*ask)(void *user, const struct provider *provider, enum channel_kind channel,
+            const char *key_hex, int64_t created_us, struct look *look);
+    void *user;
+};
+
+struct lookups;
+struct lookups *lookups_new(const struct lookup_options *options);
+void lookups_free(struct lookups *lookups); // NULL is fine
+
+// What the provider said: outcome is FOUND, NOT_FOUND or UNANSWERED.
+void look_landed(struct look *look, const struct attempt_result *result);
+
+// When it has work next (clock_mono_ms), INT64_MAX = it waits for answers; may_begin: a new round.
+int64_t lookups_next_ms(const struct lookups *lookups, bool may_begin);
+bool lookups_busy(const struct lookups *lookups); // a round is under way
+struct work_kind lookups_work(struct lookups *lookups);
