@@ -253,8 +253,7 @@ static bool build_http(const struct driver_row *driver, const struct provider *p
         request->probe = "GET"; // what is signed is what is asked
         text_reset(&request->body);
     }
-    int64_t now_s = clock_now_us() / 1000000;
-    return !driver->sign || driver->sign(provider, &content, now_s, request, err) ||
+    return !driver->sign || driver->sign(provider, &content, clock_now_s(), request, err) ||
            not_built(delivery, LEVEL_PROVIDER, err);
 }
 
