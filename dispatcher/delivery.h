@@ -121,7 +121,7 @@ struct delivery {
     enum priority priority;
     char *address; // frozen when the notification was made
     char *once;
-    char *zone;                             // the recipient's time zone as it was given, or NULL
+    char *zone;                 // the recipient's time zone as it was given, or NULL
     char *order_id, *recipient; // NULL = none; recipient is the contact's own id
     char *collapse;             // a newer message with the same one takes its place; NULL = none
     struct cap_hold *caps;      // filled by caps_of()
