@@ -239,9 +239,8 @@ static bool build_http(const struct driver_row *driver, const struct provider *p
     content.to = to ? to : content.to;
     struct key key = key_delivery(delivery->notification, (int)delivery->channel,
             slice_of(delivery->target), delivery->redrive);
-    char hex[KEY_HEX];
+    char hex[KEY_HEX], place[PLACE_MAX];
     key_hex(key, hex);
-    char place[PLACE_MAX];
     place_write(
             &(struct delivery_place){delivery->bucket, delivery->notification, delivery->redrive},
             place);
