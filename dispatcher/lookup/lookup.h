@@ -5,8 +5,8 @@
 // was said behind the fence, and drop the claim (another). A lease that ran out puts its rows back
 // (takeover.sql).
 #pragma once
+#include "dispatcher/delivery.h"
 #include "dispatcher/lease.h"
-#include "dispatcher/send/http.h"
 #include "dispatcher/work.h"
 
 enum {

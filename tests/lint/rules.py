@@ -20,7 +20,7 @@ TOPS = {"common", "migrations", "receiver", "dispatcher", "console", "cli", "tes
 # The only homes of each foreign header.
 HOMES = {
     r"h2o(/.*)?\.h|h2o\.h": ("receiver/http/", "common/http/"),
-    r"curl/.*\.h": ("dispatcher/send/carrier.h", "receiver/fetch/getter.c"),
+    r"curl/.*\.h": ("dispatcher/send/carrier.h", "receiver/fetch/getter.c", "tests/bench/send/bare.c"),
     r"libpq-fe\.h|postgres.*\.h": ("common/pg/", "tests/bench/receive/bare.c"),
     r"yaml\.h": ("common/config/",),
     r"cmocka\.h": ("tests/test.h",),

@@ -1,7 +1,7 @@
 // bare.c: what libcurl alone sends: bare URL FILE CONNECTIONS MILLISECONDS, JSON on stdout.
 //
-// A curl_multi loop in which each handle sends the same bytes again as soon as it was answered, over
-// a connection that stays: a POST for http://, a mail for smtp://. Nothing is kept of it.
+// A curl_multi loop in which each handle sends the same bytes again as soon as it was answered,
+// over a connection that stays: a POST for http://, a mail for smtp://. Nothing is kept of it.
 #include "common/base.h"
 #include "common/clock.h"
 
