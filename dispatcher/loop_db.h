@@ -6,7 +6,7 @@
 #pragma once
 #include "dispatcher/bearer.h"
 #include "dispatcher/claim/claim.h"
-#include "dispatcher/claim/resume.h"
+#include "dispatcher/claim/gates/resume.h"
 #include "dispatcher/claim/takeover.h"
 #include "dispatcher/desk.h"
 #include "dispatcher/gauges.h"

@@ -24,7 +24,7 @@ static void add(struct triples *triples, int32_t a, int32_t b, int32_t c)
     triples->n++;
 }
 
-// As dispatcher/claim/caps.h names a rule, without whom it counts for.
+// As dispatcher/claim/gates/caps.h names a rule, without whom it counts for.
 static void add_cap(
         struct owed *owed, int version, const struct message *message, const struct cap *cap)
 {

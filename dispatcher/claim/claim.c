@@ -2,8 +2,8 @@
 
 #include "common/clock.h"
 #include "common/fault.h"
+#include "dispatcher/claim/gates/questions.h"
 #include "dispatcher/claim/lanes.h"
-#include "dispatcher/claim/questions.h"
 #include "dispatcher/dispatcher_sql.h"
 #include "dispatcher/order.h"
 

@@ -7,8 +7,8 @@
 // whose answer was lost is handed to `doubtful`: if the claim exists, its members are given back as
 // never sent.
 #pragma once
-#include "dispatcher/claim/pauses.h"
-#include "dispatcher/claim/zones.h"
+#include "dispatcher/claim/gates/pauses.h"
+#include "dispatcher/claim/gates/zones.h"
 #include "dispatcher/lease.h"
 #include "dispatcher/work.h"
 

@@ -1,8 +1,8 @@
 // member.h: one row that a claim took, and what is to become of it.
 #pragma once
-#include "dispatcher/claim/gate.h"
-#include "dispatcher/claim/pauses.h"
-#include "dispatcher/claim/zones.h"
+#include "dispatcher/claim/gates/gate.h"
+#include "dispatcher/claim/gates/pauses.h"
+#include "dispatcher/claim/gates/zones.h"
 #include "dispatcher/work.h"
 
 enum { MEMBER_ZONES_WAIT_MS = 100 }; // the zones' names are being read

@@ -1,4 +1,4 @@
-"""Quiet hours: dispatcher/claim/quiet.sql asked at many moments. The oracle is Python's own time zone data: at each moment the wall shows a
+"""Quiet hours: dispatcher/claim/gates/quiet.sql asked at many moments. The oracle is Python's own time zone data: at each moment the wall shows a
 time in the window or it does not, and the end is the first minute at which it shows the window's end."""
 import datetime as dt
 import os
@@ -15,7 +15,7 @@ MINUTE = dt.timedelta(minutes=1)
 
 
 def statement():
-    with open(os.path.join(ROOT, "dispatcher/claim/quiet.sql"), encoding="utf-8") as f:
+    with open(os.path.join(ROOT, "dispatcher/claim/gates/quiet.sql"), encoding="utf-8") as f:
         text = re.sub(r"--[^\n]*", "", f.read())
     return re.sub(r"\$(\d)::(\w+)\[\]", lambda m: "%%(p%s)s::%s[]" % m.groups(), text)
 

@@ -1,7 +1,7 @@
 """Caps: how fast 32 workers are told about one hot recipient, against an advisory lock.
 
 Each decision is a transaction as a claim's: the decision, and the end of the delivery that it is about, committed. Pawl's are
-the statements that the dispatcher runs (dispatcher/claim/cap_settle.sql, cap_take.sql); the other takes the recipient's
+the statements that the dispatcher runs (dispatcher/claim/gates/cap_settle.sql, cap_take.sql); the other takes the recipient's
 advisory lock, counts and inserts. pgbench runs both, prepared."""
 import os
 import re

@@ -1,6 +1,6 @@
 // Whether a newer message of its collapse id took a delivery's place, or an older one is on the
 // wire.
-#include "dispatcher/claim/questions.h"
+#include "dispatcher/claim/gates/questions.h"
 #include "dispatcher/dispatcher_sql.h"
 
 enum { COL_MEMBER, COL_CHANNEL, COL_STATE };

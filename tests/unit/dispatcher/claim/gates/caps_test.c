@@ -1,4 +1,4 @@
-#include "dispatcher/claim/caps.h"
+#include "dispatcher/claim/gates/caps.h"
 #include "tests/test.h"
 
 #define S INT64_C(1000)

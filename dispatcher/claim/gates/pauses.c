@@ -1,4 +1,4 @@
-#include "dispatcher/claim/pauses.h"
+#include "dispatcher/claim/gates/pauses.h"
 
 #include "common/metrics.h"
 

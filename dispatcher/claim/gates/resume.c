@@ -1,4 +1,4 @@
-#include "dispatcher/claim/resume.h"
+#include "dispatcher/claim/gates/resume.h"
 
 #include "common/config/policy.h"
 #include "common/log.h"

@@ -5,7 +5,7 @@
 // themselves are read here too, since a claim, which reads them as well, may have to wait for their
 // end.
 #pragma once
-#include "dispatcher/claim/pauses.h"
+#include "dispatcher/claim/gates/pauses.h"
 
 enum { RESUME_MAX = 1000 }; // rows of one run
 

@@ -1,4 +1,4 @@
-#include "dispatcher/claim/gate.h"
+#include "dispatcher/claim/gates/gate.h"
 
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 // Takes the slots of the caps that hold a delivery, or says until when it can't have them.
-#include "dispatcher/claim/caps.h"
-#include "dispatcher/claim/questions.h"
+#include "dispatcher/claim/gates/caps.h"
+#include "dispatcher/claim/gates/questions.h"
 #include "dispatcher/dispatcher_sql.h"
 
 enum { COL_MEMBER, COL_PLACE, COL_WHY, COL_RANK, COL_HELD, COL_FREE };

@@ -1,4 +1,4 @@
-#include "dispatcher/claim/gate.h"
+#include "dispatcher/claim/gates/gate.h"
 #include "tests/test.h"
 
 #define NOW ((int64_t)1000)

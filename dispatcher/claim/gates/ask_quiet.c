@@ -1,5 +1,5 @@
 // Whether it is a quiet hour where the recipient is: time zones are the database's matter.
-#include "dispatcher/claim/questions.h"
+#include "dispatcher/claim/gates/questions.h"
 #include "dispatcher/dispatcher_sql.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "dispatcher/claim/zones.h"
+#include "dispatcher/claim/gates/zones.h"
 
 #include "common/clock.h"
 #include "dispatcher/dispatcher_sql.h"

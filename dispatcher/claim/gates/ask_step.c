@@ -1,5 +1,5 @@
 // What became of a message on the channel that its step names by `unless`.
-#include "dispatcher/claim/questions.h"
+#include "dispatcher/claim/gates/questions.h"
 #include "dispatcher/dispatcher_sql.h"
 
 static void e_bucket(struct pg *pg, const struct member *m)

@@ -1,4 +1,4 @@
-#include "dispatcher/claim/questions.h"
+#include "dispatcher/claim/gates/questions.h"
 
 // One row a gate whose facts a statement brings.
 static const struct question {

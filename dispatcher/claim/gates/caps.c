@@ -1,4 +1,4 @@
-#include "dispatcher/claim/caps.h"
+#include "dispatcher/claim/gates/caps.h"
 
 #include "common/text.h"
 
