@@ -211,6 +211,19 @@ def test_a_rival_on_a_slot_whose_time_is_over_is_no_reason_either(t):
     eq((found, w.slots()), ([{}], [(0, c, False)]))
 
 
+def test_a_slot_that_a_rival_is_giving_back_is_no_reason_either(t):
+    w = World(t)
+    a, b = w.deliveries(2)
+    w.one.take([(1, "x", 1, 60, a)])
+    w.state(a, REFUSED)
+    w.one.begin()
+    w.settle()
+    eq(w.two.begin().take([(1, "x", 1, 60, b)]), {(1, "x"): CROWDED}, "it neither waits nor calls it full")
+    w.two.commit()
+    w.one.commit()
+    eq(w.two.take([(1, "x", 1, 60, b)]), {})
+
+
 def test_many_claims_of_one_recipient_never_take_more_than_its_slots_and_never_deadlock(t):
     w = World(t)
     caps = ["a", "b", "c"]

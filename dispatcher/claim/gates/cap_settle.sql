@@ -1,6 +1,6 @@
 -- Settles the slots of these caps that are held though their deliveries (the devices of one notification) have all ended:
 -- dated by the last end when the message may have reached the peer, given back when it surely did not. Whoever ended them
--- needs to know nothing of caps. It waits for a rival that does the same.
+-- needs to know nothing of caps. What a rival settles just now is left to it: cap_take.sql sees that it is not used.
 -- returns: nothing
 WITH ended AS MATERIALIZED (
     SELECT s.bucket, s.cap, s.nth, s.notification_id, d.used_at
@@ -26,7 +26,7 @@ WITH ended AS MATERIALIZED (
         SELECT FROM cap_slots x
         WHERE x.bucket = e.bucket AND x.cap = e.cap AND x.nth = e.nth AND x.notification_id = e.notification_id
           AND x.used_at IS NULL
-        FOR UPDATE) s
+        FOR UPDATE SKIP LOCKED) s
 ), given_back AS (
     DELETE FROM cap_slots s USING locked l
     WHERE s.bucket = ANY(ARRAY[l.bucket]) AND s.cap = l.cap AND s.nth = l.nth AND l.used_at = '-infinity'

@@ -12,20 +12,26 @@ WITH want AS MATERIALIZED (
 ), slot AS MATERIALIZED (
     SELECT c.b, c.k, s.nth, s.notification_id AS n, s.channel AS ch, s.redrive AS rd, s.used_at,
            s.used_at IS NULL OR s.used_at + c.ms * interval '1 millisecond' >= now() AS used,
+           s.used_at IS NULL AND NOT d.open AS ended, -- a rival is about to settle it
            (extract(epoch FROM s.used_at - now()) * 1000)::int8 + c.ms + 1 AS left_ms
     FROM (SELECT DISTINCT b, k, ms FROM want) c
     CROSS JOIN LATERAL (
-        SELECT x.nth, x.notification_id, x.channel, x.redrive, x.used_at FROM cap_slots x
+        SELECT x.nth, x.of_bucket, x.notification_id, x.channel, x.redrive, x.used_at FROM cap_slots x
         WHERE x.bucket = c.b AND x.cap = c.k
         OFFSET 0) s
+    LEFT JOIN LATERAL (
+        SELECT coalesce(bool_or(y.state IN (0, 1)), false) AS open FROM deliveries y
+        WHERE y.bucket = s.of_bucket AND y.notification_id = s.notification_id AND y.channel = s.channel
+          AND y.redrive = s.redrive
+        OFFSET 0) d ON s.used_at IS NULL
 ), count AS MATERIALIZED (
-    SELECT b, k, count(*)::int4 AS used, count(*) FILTER (WHERE used_at IS NULL)::int4 AS held,
+    SELECT b, k, count(*)::int4 AS used, count(*) FILTER (WHERE NOT ended)::int4 AS sure, count(*) FILTER (WHERE used_at IS NULL)::int4 AS held,
            (array_agg(left_ms ORDER BY left_ms) FILTER (WHERE used_at IS NOT NULL))[1:64] AS free_ms
     FROM slot WHERE used GROUP BY b, k
 ), asked AS MATERIALIZED (
     -- own: the slot that this delivery, or another device of its notification, has already.
     SELECT w.*, o.nth AS own, o.used_at AS own_date, coalesce(c.used, 0) AS used,
-           o.nth IS NULL AND coalesce(c.used, 0) >= w.most AS is_full
+           o.nth IS NULL AND coalesce(c.sure, 0) >= w.most AS is_full
     FROM want w
     LEFT JOIN slot o ON o.b = w.b AND o.k = w.k AND o.n = w.n AND o.ch = w.ch AND o.rd = w.rd AND o.used
     LEFT JOIN count c ON c.b = w.b AND c.k = w.k
