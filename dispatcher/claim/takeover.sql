@@ -41,7 +41,7 @@ WITH member AS MATERIALIZED (
     INSERT INTO due (bucket, lane, due_at, notification_id, channel, redrive, tries, target)
     SELECT d.bucket, d.lane / 10 * 10 + 9, now(), d.notification_id, d.channel, d.redrive, d.tries, d.target
     FROM member m
-    JOIN deliveries d ON d.bucket = m.b AND d.notification_id = m.n AND d.channel = m.ch AND d.target = m.tg AND d.redrive = m.rd
+    JOIN deliveries d ON d.bucket = ANY(ARRAY[m.b]) AND d.notification_id = m.n AND d.channel = m.ch AND d.target = m.tg AND d.redrive = m.rd
                      AND d.tries = m.t AND d.state IN (0, 9) AND d.lookup_at IS NOT NULL
     WHERE m.lookup
 )

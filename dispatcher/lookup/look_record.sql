@@ -25,6 +25,6 @@ WITH u AS MATERIALIZED (
     FROM moved WHERE ms IS NOT NULL
 ), listed AS (
     DELETE FROM unknown_outcomes x USING moved m
-    WHERE m.st <> 9 AND x.bucket = m.b AND x.notification_id = m.n AND x.channel = m.c AND x.target = m.tg AND x.redrive = m.rd
+    WHERE m.st <> 9 AND x.bucket = ANY(ARRAY[m.b]) AND x.notification_id = m.n AND x.channel = m.c AND x.target = m.tg AND x.redrive = m.rd
 )
 SELECT i::int4 FROM moved

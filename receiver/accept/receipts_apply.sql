@@ -3,18 +3,20 @@
 -- (NULL = its record is there): its worker's own record comes too late and finds nothing to do.
 -- returns: nothing
 WITH u AS MATERIALIZED (
-    SELECT * FROM unnest($1::int4[], $2::uuid[], $3::int4[], $4::int4[], $5::int4[], $6::int4[], $7::int4[], $8::int8[],
-                         $9::int4[], $10::text[], $11::text[]) x(b, n, c, rd, s0, t, st, ms, oc, pi, rs)
+    -- The target as a column: a constant invites a walk over all of an index.
+    SELECT x.*, ''::text AS tg
+    FROM unnest($1::int4[], $2::uuid[], $3::int4[], $4::int4[], $5::int4[], $6::int4[], $7::int4[], $8::int8[], $9::int4[],
+                $10::text[], $11::text[]) x(b, n, c, rd, s0, t, st, ms, oc, pi, rs)
 ), moved AS (
     UPDATE deliveries d
     SET state = u.st, reason = u.rs, updated_at = now(), lookup_at = NULL, provider_id = coalesce(u.pi, d.provider_id)
     FROM u
-    WHERE d.bucket = ANY(ARRAY[u.b]) AND d.notification_id = u.n AND d.channel = u.c AND d.target = '' AND d.redrive = u.rd
+    WHERE d.bucket = ANY(ARRAY[u.b]) AND d.notification_id = u.n AND d.channel = u.c AND d.target = u.tg AND d.redrive = u.rd
       AND d.state = u.s0 AND d.tries = u.t
     RETURNING u.*, d.lane, d.unknown_tries
 ), settled AS (
     DELETE FROM unknown_outcomes x USING moved m
-    WHERE m.s0 = 9 AND x.bucket = ANY(ARRAY[m.b]) AND x.notification_id = m.n AND x.channel = m.c AND x.target = ''
+    WHERE m.s0 = 9 AND x.bucket = ANY(ARRAY[m.b]) AND x.notification_id = m.n AND x.channel = m.c AND x.target = m.tg
       AND x.redrive = m.rd
 ), attempted AS (
     INSERT INTO attempts (bucket, channel, notification_id, redrive, step, outcome, possible_duplicate, claim_id, worker,

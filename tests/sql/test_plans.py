@@ -11,7 +11,8 @@ import psycopg2
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), ".."))
 from harness import *  # noqa: E402,F403 pylint: disable=wrong-import-position,wildcard-import
 
-HOT = {"receiver/accept": "pawl_receiver", "dispatcher/claim": "pawl_dispatcher", "dispatcher/record": "pawl_dispatcher"}
+HOT = {"receiver/accept": "pawl_receiver", "dispatcher/claim": "pawl_dispatcher",
+       "dispatcher/claim/gates": "pawl_dispatcher", "dispatcher/lookup": "pawl_dispatcher", "dispatcher/record": "pawl_dispatcher"}
 SMALL = {"policy_versions", "key_gen", "claims", "pauses", "names"}  # a row a version, a generation, a batch in flight, a pause
 PROBED_BY = re.compile(r"\b(bucket|lane|channel)\b")
 VALUES = {"integer": "1", "bigint": "1", "boolean": "false", "text": "'x'", "uuid": "gen_random_uuid()", "interval": "'1s'",
