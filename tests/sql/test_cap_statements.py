@@ -27,7 +27,7 @@ class Claimer:
         self.cur = cluster.connect(user="pawl_dispatcher").cursor()
         self.cur.execute(text_of("common/pg/setup.sql").replace("$1", "'0'"))
         for name in ("cap_settle", "cap_take", "collapse"):
-            self.cur.execute(f"PREPARE {name} AS " + text_of(f"dispatcher/claim/{name}.sql"))
+            self.cur.execute(f"PREPARE {name} AS " + text_of(f"dispatcher/claim/gates/{name}.sql"))
 
     def begin(self):
         self.cur.execute("BEGIN")
@@ -180,6 +180,19 @@ def test_slots_of_a_claim_that_got_not_all_go_when_it_has_to_wait(t):
     eq(len(w.slots()), 1, "one that was on the wire keeps its own")
 
 
+def test_a_device_that_has_to_wait_does_not_take_the_slot_from_one_on_the_wire(t):
+    w = World(t)
+    a, b, c = w.deliveries(3, target="p1")
+    w.delivery(target="p2", of=a)
+    # Without a contact's id each device is a recipient of its own: they share the cap of their order alone.
+    eq(w.one.take([(1, "x", 1, 60, a), (1, "y1", 1, 60, a)]), {})
+    w.state(a, WIRE, "p1")
+    eq(w.one.take([(1, "y2", 1, 60, b)]), {})
+    eq(w.one.take([(1, "x", 1, 60, a), (1, "y2", 1, 60, a)]), {(1, "y2"): FULL}, "the other device has to wait")
+    eq(w.slots(), [(0, a, False)], "the one on the wire keeps its slot")
+    eq(w.one.take([(1, "x", 1, 60, c)]), {(1, "x"): FULL})
+
+
 def test_a_rival_that_rolls_back_takes_nothing_and_one_that_commits_is_no_reason_to_withhold_yet(t):
     w = World(t)
     for ends, want in [("rollback", {}), ("commit", {(1, "x"): LOST})]:
@@ -194,6 +207,24 @@ def test_a_rival_that_rolls_back_takes_nothing_and_one_that_commits_is_no_reason
         eq([n for _, n, _ in w.slots()], [b if ends == "rollback" else a])
         if ends == "commit":
             eq(w.two.take([(1, "x", 1, 60, b)]), {(1, "x"): FULL}, "asked again it reads what is committed")
+
+
+def test_who_loses_its_own_dated_slot_to_a_rival_goes_without_it_nowhere(t):
+    w = World(t)
+    a, b = w.deliveries(2)
+    w.one.take([(1, "x", 1, 0.3, a)])
+    w.state(a, ACCEPTED)
+    w.settle()
+    w.state(a, DUE)  # a receipt says: try again
+    w.one.begin().cur.execute("SELECT now()")  # the slot is its own at this moment, and free a moment later
+    time.sleep(0.4)
+    eq(w.two.begin().take([(1, "x", 1, 0.3, b)]), {})
+    thread, found = behind(w.one, lambda claimer: claimer.take([(1, "x", 1, 0.3, a, False)]))
+    w.two.commit()
+    thread.join(5)
+    w.one.commit()
+    eq(found, [{(1, "x"): LOST}])
+    eq(w.slots(), [(0, b, False)])
 
 
 def test_a_rival_on_a_slot_whose_time_is_over_is_no_reason_either(t):

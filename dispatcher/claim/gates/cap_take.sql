@@ -73,19 +73,20 @@ WITH want AS MATERIALIZED (
        OR (s.notification_id = excluded.notification_id AND s.channel = excluded.channel AND s.redrive = excluded.redrive)
     RETURNING bucket, cap, notification_id, channel, redrive
 ), dropped AS (
-    -- Slots of an earlier claim that got not all of them: a delivery that now waits or ends does not keep them.
+    -- Slots of an earlier claim that got not all of them: a delivery that now waits or ends does not keep them. Where devices
+    -- share one it stays, since another of them may be on the wire.
     DELETE FROM cap_slots s USING asked a
     WHERE s.bucket = ANY(ARRAY[a.b]) AND s.cap = a.k AND s.nth = a.own AND s.notification_id = a.n AND s.channel = a.ch
       AND s.redrive = a.rd AND a.fresh AND s.used_at IS NULL AND a.m IN (SELECT m FROM shut)
-      AND NOT EXISTS (SELECT FROM asked other WHERE other.b = a.b AND other.k = a.k AND other.n = a.n AND other.ch = a.ch
-                                                AND other.rd = a.rd AND NOT (other.fresh AND other.m IN (SELECT m FROM shut)))
+      AND (SELECT count(*) FROM deliveries y
+           WHERE y.bucket = a.ob AND y.notification_id = a.n AND y.channel = a.ch AND y.redrive = a.rd) = 1
 ), missed AS (
     SELECT m, c, b, k, 1 AS why FROM asked WHERE is_full
     UNION ALL
     SELECT c.m, c.c, a.b, a.k, 2 FROM crowd c JOIN asked a ON a.m = c.m AND a.c = c.c
     UNION ALL
     SELECT o.m, o.c, o.b, o.k, 3 FROM open o
-    WHERE o.own IS NULL
+    WHERE (o.own IS NULL OR o.own_date IS NOT NULL)
       AND NOT EXISTS (SELECT FROM taken t WHERE t.bucket = o.b AND t.cap = o.k AND t.notification_id = o.n
                                             AND t.channel = o.ch AND t.redrive = o.rd)
 ), ranked AS MATERIALIZED (
