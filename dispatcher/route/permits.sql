@@ -15,7 +15,7 @@ WITH asked AS MATERIALIZED (
     SELECT scope, free_at FROM rates WHERE scope = ANY($1::text[]) ORDER BY scope FOR UPDATE
 ), based AS (
     SELECT a.scope, a.i, a.rate, a.wanted,
-           greatest(now() - a.depth, CASE WHEN h.free_at > now() + interval '5 seconds' THEN now() ELSE h.free_at END) AS base
+           greatest(now() - a.depth, CASE WHEN h.free_at <= now() + interval '5 seconds' THEN h.free_at END) AS base
     FROM held h JOIN asked a ON a.scope = h.scope
 ), granted AS MATERIALIZED (
     SELECT scope, i, rate, wanted, base,
