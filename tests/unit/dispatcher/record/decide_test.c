@@ -227,6 +227,70 @@ static void a_message_that_is_not_known_any_more_waits_the_default(void **state)
     assert_in_range(got.wait_ms, DECIDE_WAIT_DEFAULT_MS - 10, DECIDE_WAIT_DEFAULT_MS + 10);
 }
 
+static struct delivery doubtful(enum delivery_order order, enum attempt_outcome outcome)
+{
+    return (struct delivery){.order = order,
+            .tries = 1,
+            .created_us = NOW - 100 * S,
+            .retry_until_us = NOW + 90000 * S,
+            .result = {.outcome = outcome}};
+}
+
+static void a_provider_that_can_be_asked_is_asked_before_another_try(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t settle_ms, wait_ms;
+    } waits[] = {{500, 100}, {60000, 6000}, {300000, 30000}, {3600000, 30000}};
+    for (size_t i = 0; i < ARRAY_LEN(waits); i++) {
+        struct delivery least = doubtful(AT_LEAST_ONCE, ATTEMPT_UNKNOWN);
+        least.settle_ms = waits[i].settle_ms;
+        struct decision got = decide(&least, &spec, NOW, 0);
+        assert_true(got.look && got.again && got.unknown_spent && got.state == DELIVERY_DUE);
+        assert_int_equal(got.wait_ms, waits[i].wait_ms);
+        assert_int_equal(got.settle_ms, waits[i].settle_ms);
+        struct delivery most = doubtful(AT_MOST_ONCE, ATTEMPT_UNKNOWN);
+        most.settle_ms = waits[i].settle_ms;
+        got = decide(&most, &spec, NOW, 0);
+        assert_true(got.look && !got.again && got.state == DELIVERY_UNKNOWN);
+    }
+    struct delivery refused = doubtful(AT_LEAST_ONCE, ATTEMPT_RETRY);
+    refused.settle_ms = 1000;
+    assert_false(decide(&refused, &spec, NOW, 0).look);
+    struct delivery nobody = doubtful(AT_LEAST_ONCE, ATTEMPT_UNKNOWN);
+    assert_false(decide(&nobody, &spec, NOW, 0).look);
+}
+
+static void no_repeat_begins_once_its_key_may_be_forgotten(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        enum attempt_outcome outcome;
+        int earlier;
+        int64_t window_s, doubt_ago_s; // 0 = the doubt is of this try
+        enum delivery_state state;
+    } cases[] = {
+            {"the first doubt", ATTEMPT_UNKNOWN, 0, 86400, 0, DELIVERY_DUE},
+            {"well within", ATTEMPT_UNKNOWN, 1, 86400, 80000, DELIVERY_DUE},
+            {"within the margin", ATTEMPT_UNKNOWN, 1, 86400, 85790, DELIVERY_UNKNOWN},
+            {"long past", ATTEMPT_RETRY, 1, 86400, 90000, DELIVERY_UNKNOWN},
+            {"no key", ATTEMPT_UNKNOWN, 1, 0, 90000, DELIVERY_DUE},
+            {"no doubt", ATTEMPT_RETRY, 0, 86400, 0, DELIVERY_DUE},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct delivery delivery = doubtful(AT_LEAST_ONCE, cases[i].outcome);
+        delivery.earlier_unknown = cases[i].earlier;
+        delivery.key_window_ms = cases[i].window_s * 1000;
+        delivery.doubt_us = cases[i].doubt_ago_s ? NOW - cases[i].doubt_ago_s * S : 0;
+        struct decision got = decide(&delivery, &spec, NOW, UINT32_MAX / 2);
+        assert_row(got.state == cases[i].state, cases[i].name);
+    }
+    struct delivery late = doubtful(AT_LEAST_ONCE, ATTEMPT_GIVEN_BACK);
+    late.result.too_late = true;
+    assert_int_equal(decide(&late, &spec, NOW, 0).state, DELIVERY_UNKNOWN);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -238,6 +302,8 @@ int main(void)
             cmocka_unit_test(retries_end_by_the_row_or_by_the_message),
             cmocka_unit_test(a_message_without_retries_gets_none),
             cmocka_unit_test(a_message_that_is_not_known_any_more_waits_the_default),
+            cmocka_unit_test(a_provider_that_can_be_asked_is_asked_before_another_try),
+            cmocka_unit_test(no_repeat_begins_once_its_key_may_be_forgotten),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
