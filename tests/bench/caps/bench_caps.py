@@ -22,7 +22,7 @@ TAKE = {1: "ARRAY[1]", 2: "ARRAY[0]", 3: "ARRAY[7]", 4: "ARRAY['hot']", 5: f"ARR
 
 def statement(name, values):
     """A statement of the dispatcher in one line, its parameters filled in."""
-    with open(os.path.join(frame.ROOT, "dispatcher", "claim", name + ".sql"), encoding="utf-8") as f:
+    with open(os.path.join(frame.ROOT, "dispatcher", "claim", "gates", name + ".sql"), encoding="utf-8") as f:
         text = re.sub(r"--[^\n]*", "", f.read())
     text = re.sub(r"\$(\d+)", lambda m: f"({values[int(m.group(1))]})", text)
     return " ".join(text.split()) + ";"

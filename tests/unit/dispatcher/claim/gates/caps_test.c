@@ -1,4 +1,5 @@
 #include "dispatcher/claim/gates/caps.h"
+#include "dispatcher/claim/gates/gate.h"
 #include "tests/test.h"
 
 #define S INT64_C(1000)
@@ -132,6 +133,34 @@ static void a_deferred_one_asks_again_when_a_slot_is_free(void **state)
     }
 }
 
+static struct verdict asked(const struct shut_cap *cap, int64_t expires_us, enum gate_kind *ret_at)
+{
+    struct cap rule = a_cap(recipient, false);
+    struct message message = {.name = name, .caps = &rule, .n_caps = 1};
+    struct delivery delivery = {
+            .channel = CHANNEL_EMAIL, .address = mail, .expires_us = expires_us};
+    struct gate_facts facts = {
+            .now_us = 1000, .message = &message, .cap = *cap, .known = 1u << GATE_CAP};
+    bool asks = true;
+    *ret_at = 0;
+    struct verdict verdict = gate_walk(&delivery, &facts, ret_at, &asks);
+    assert_false(asks);
+    return verdict;
+}
+
+static void the_gate_lets_pass_or_wait_no_longer_than_it_lives(void **state)
+{
+    (void)state;
+    enum gate_kind at;
+    assert_int_equal(asked(&(struct shut_cap){0}, 0, &at).answer, GATE_OPEN);
+    assert_int_equal(at, GATE_COUNT);
+    struct verdict race = asked(&(struct shut_cap){.wait_ms = 20}, 0, &at);
+    assert_int_equal(race.until_us, 21000);
+    assert_string_equal(race.reason, ""); // no cap was full
+    assert_int_equal(asked(&(struct shut_cap){.wait_ms = 20}, 1007, &at).until_us, 1007);
+    assert_int_equal(at, GATE_CAP);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -139,6 +168,7 @@ int main(void)
             cmocka_unit_test(a_name_says_the_rule_and_keeps_no_address),
             cmocka_unit_test(limits_hold_beside_its_own_caps),
             cmocka_unit_test(a_deferred_one_asks_again_when_a_slot_is_free),
+            cmocka_unit_test(the_gate_lets_pass_or_wait_no_longer_than_it_lives),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

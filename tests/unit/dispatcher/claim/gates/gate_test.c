@@ -68,8 +68,14 @@ static const struct message plain = {.steps = steps, .n_steps = 1},
                             dropped = {.quiet_from = quiet_from,
                                     .quiet_to = quiet_to,
                                     .quiet_drop_after_s = 3600};
-static const struct message *const messages[] = {&plain, &stepped, &on_delivery, &calm, &dropped};
-enum { NO_MESSAGE = -1, PLAIN, STEPPED, ON_DELIVERY, CALM, DROPPED };
+static struct cap one_cap[] = {{.most = 1, .in_s = 60}};
+static const struct message capped = {.caps = one_cap, .n_caps = 1};
+static const struct message *const messages[] = {
+        &plain, &stepped, &on_delivery, &calm, &dropped, &capped};
+enum { NO_MESSAGE = -1, PLAIN, STEPPED, ON_DELIVERY, CALM, DROPPED, CAPPED };
+
+static char rule[] = "shipped/1/60/recipient/email 0123", collapse[] = "order/1";
+static const struct cap_hold held = {.name = rule, .most = 1, .in_ms = 60000};
 
 #define KNOWS(gate) (1u << (gate))
 
@@ -79,7 +85,7 @@ static const struct cell {
     struct gate_facts facts;
     int64_t created_us, expires_us;
     int earlier_unknown, redrive;
-    bool no_address;
+    bool no_address, collapses;
     // what is to come out
     enum gate_kind at;
     bool asks;
@@ -285,6 +291,59 @@ static const struct cell {
                 .message = CALM,
                 .facts = {.known = KNOWS(GATE_QUIET), .quiet_until_us = LATE_US},
                 .at = GATE_COUNT},
+        {.name = "a newer message is asked for",
+                .collapses = true,
+                .at = GATE_SUPERSEDED,
+                .asks = true},
+        {.name = "a newer one is there, before it expires",
+                .collapses = true,
+                .expires_us = LATE_US,
+                .facts = {.known = KNOWS(GATE_SUPERSEDED), .newer = {.ended = true}},
+                .at = GATE_SUPERSEDED,
+                .answer = GATE_END,
+                .end = DELIVERY_SUPERSEDED,
+                .reason = "a newer message took its place"},
+        {.name = "another claim has ended it",
+                .facts = {.state = DELIVERY_SUPERSEDED},
+                .at = GATE_SUPERSEDED,
+                .answer = GATE_END,
+                .end = DELIVERY_SUPERSEDED},
+        {.name = "a newer one is there after an unknown try",
+                .collapses = true,
+                .earlier_unknown = 1,
+                .facts = {.known = KNOWS(GATE_SUPERSEDED), .newer = {.ended = true}},
+                .at = GATE_SUPERSEDED,
+                .answer = GATE_END,
+                .end = DELIVERY_UNKNOWN,
+                .reason = "a newer message took its place, after a try whose outcome is unknown"},
+        {.name = "an older one is on the wire",
+                .collapses = true,
+                .facts = {.known = KNOWS(GATE_SUPERSEDED), .newer = {.waits = true}},
+                .at = GATE_SUPERSEDED,
+                .answer = GATE_LATER,
+                .until_us = LATE_US + GATE_NEWER_WAIT_MS * 1000,
+                .reason = "waits for an older message that is on the wire"},
+        {.name = "a redrive is nobody's older one",
+                .collapses = true,
+                .redrive = 1,
+                .at = GATE_COUNT},
+        {.name = "caps are asked last", .message = CAPPED, .at = GATE_CAP, .asks = true},
+        {.name = "a cap is used up",
+                .message = CAPPED,
+                .facts = {.known = KNOWS(GATE_CAP),
+                        .cap = {.withheld_by = &held, .wait_ms = 60000}},
+                .at = GATE_CAP,
+                .answer = GATE_END,
+                .end = DELIVERY_WITHHELD,
+                .reason = "cap shipped/1/60/recipient/email"},
+        {.name = "a cap lets it wait",
+                .message = CAPPED,
+                .facts = {.known = KNOWS(GATE_CAP),
+                        .cap = {.deferred_by = &held, .wait_ms = 60000}},
+                .at = GATE_CAP,
+                .answer = GATE_LATER,
+                .until_us = LATE_US + MINUTE_US,
+                .reason = "waits for the cap shipped/1/60/recipient/email"},
 };
 
 static void check_cell(const struct cell *cell)
@@ -294,6 +353,7 @@ static void check_cell(const struct cell *cell)
             .expires_us = cell->expires_us,
             .earlier_unknown = cell->earlier_unknown,
             .redrive = cell->redrive,
+            .collapse = cell->collapses ? collapse : NULL,
             .address = cell->no_address ? NULL : anywhere};
     struct gate_facts facts = cell->facts;
     facts.now_us = LATE_US;
