@@ -139,6 +139,8 @@ static void prepare(struct claimer *c, const struct pg *pg, int row, struct memb
     } else {
         member->to_render = !member_row_rendered(pg, CALL_TAKE, row);
     }
+    if (member->fate != FATE_WIRE)
+        member->at = GATE_COUNT; // it is no gate that says so: its time for tries goes on
 }
 
 static void know(const struct claimer *c, struct member *member)

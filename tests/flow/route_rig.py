@@ -36,8 +36,8 @@ class Switch:
         self.script(connection, request)
 
 
-def install(t, providers, dispatchers=1, channel="", wait="[100ms, 200ms]", host=None):
-    """(installation, peers, rows). providers: [(driver, script, more keys)]; channel: further lines of it."""
+def install(t, providers, dispatchers=1, channel="", wait="[100ms, 200ms]", host=None, message=""):
+    """(installation, peers, rows). providers: [(driver, script, more keys)]; channel, message: further lines of it, of each."""
     peers, lines = [], []
     for driver, script, more in providers:
         peer = t.keep(HttpPeer(script))
@@ -45,6 +45,8 @@ def install(t, providers, dispatchers=1, channel="", wait="[100ms, 200ms]", host
         lines.append(f'{{ driver: {driver}, token: credential:api, url: "{peer.url}"{", " + more if more else ""} }}')
     text = POLICY.replace("@SMTP_PROVIDER@", "\n      - ".join(lines))
     text = re.sub(r"wait: \[[^]]*\]", f"wait: {wait}", text)
+    if message:
+        text = text.replace("    send: [email]\n", f"    send: [email]\n    {message}\n")
     if channel:
         text = text.replace("    providers:\n", f"    {channel}\n    providers:\n")
     w = t.pawl(t.migrated_cluster(), policy=text, **({"host": host} if host else {}))

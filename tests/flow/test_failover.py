@@ -93,6 +93,23 @@ def test_a_doubt_stays_with_the_provider_that_knows_the_key(t):
     check(all(to(r) != "ann@example.net" for r in two.requests), "the doubt never was at the other")
 
 
+def test_what_waits_for_its_provider_spends_its_time_for_tries_and_says_of_no_gate(t):
+    first = Switch(drop)
+    w, _, rows = install(t, [("resend", first, ""), ("sendgrid", fine, "")], message="cap: [{ most: 5, in: 1h, per: recipient, then: defer }]")
+    nid = rows.add("least", "ann@example.net")
+    eventually(lambda: rows.outcomes(nid)[:1] == [4], 10, "its first try is in doubt")
+    first.script = lambda c, r: c.say(401, DENIED, "Retry-After: 4")
+    for n in range(3):
+        rows.add("most", f"n{n}@example.net")
+    later = "SELECT count(*) FROM pawl.due WHERE notification_id = %s AND due_at > now() + interval '1 second'"
+    eventually(lambda: rows.cluster.value(later, (nid,)) == 1, 10, "it waits for the breaker of its provider")
+    eq(rows.cluster.query("SELECT retry_until = created_at + interval '10 minutes', reason FROM pawl.deliveries WHERE notification_id = %s", (nid,)),
+       [(True, None)])
+    eq(w.metric("pawl_gates_total", result="later"), 0)
+    first.script = fine
+    ended(rows, nid, 2, 30)
+
+
 def test_without_a_key_another_provider_makes_a_counted_duplicate(t):
     first = Switch(drop)
     w, (one, two), rows = install(t, [("sendgrid", first, ""), ("resend", fine, "")], wait="[2s]")
