@@ -159,6 +159,38 @@ def test_a_killed_dispatcher_keeps_no_slot_and_frees_none_that_was_used(t):
     eq((states(w), w.sink.count()), ({2: 1, 5: 1}, 1))
 
 
+def test_a_claim_takes_all_its_slots_in_one_order(t):
+    # One of the two messages has a gate to ask before its cap: rivals that wait for one another would be a deadlock.
+    quiet = time.strftime("%H", time.gmtime(time.time() + 6 * 3600))
+    policy = (POLICY.replace("@CAP@", "").replace("@LIMITS@", "limits: [{ most: 1, in: 1h, per: recipient, then: withhold }]")
+              .replace('    once: "two/', f'    quiet: {{ from: "{quiet}:00", to: "{quiet}:59" }}\n    once: "two/'))
+    w = t.world(policy=policy)
+    for contact in ("c1", "c2", "c3"):
+        w.post(place("o-" + contact, contact, "a@example.net"))
+    w.post(place("o-c3", "c3", "a@example.net", "s2"))
+    all_ended(w)  # from now on the zones are known
+    order = ("SELECT s.bucket, s.cap, n.order_id FROM pawl.cap_slots s JOIN pawl.notifications n USING (notification_id)"
+             " WHERE n.order_id <> 'o-c3' ORDER BY 1, 2")
+    (low, low_cap, low_order), (high, high_cap, high_order) = w.cluster.query(order)
+    w.breaks["caps-kept"] = "the slots of the first two are taken away, so that there are some to race for"
+    w.cluster.query("DELETE FROM pawl.cap_slots")
+    w.must("pause", "all", "--reason", "so that one claim takes both")
+    w.post(place(low_order, low_order[2:], "a@example.net", "s2"))
+    w.post(place("o-4", high_order[2:], "a@example.net"))
+    eventually(lambda: w.cluster.value("SELECT count(*) FROM pawl.due WHERE lane < 0") == 2, 10, "both are held")
+    rival = w.cluster.connect(autocommit=False)
+    take = ("INSERT INTO pawl.cap_slots (bucket, nth, cap, of_bucket, notification_id, channel, redrive, taken_at, in_ms)"
+            " SELECT %s, 0, %s, bucket, notification_id, channel, redrive, now(), 3600000 FROM pawl.deliveries WHERE state = 2 LIMIT 1")
+    rival.cursor().execute(take, (low, low_cap))
+    w.must("resume", "all")
+    waits = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND usename = 'pawl_dispatcher'"
+    eventually(lambda: w.cluster.value(waits) == 1, 15, "the claim waits for the rival")
+    rival.cursor().execute(take, (high, high_cap))
+    rival.rollback()
+    all_ended(w)
+    eq(w.metric("pawl_db_errors_total"), 0)
+
+
 def test_a_rival_that_rolls_back_causes_no_wrong_end(t):
     w = world(t, cap="{ most: 1, in: 1h, per: recipient, then: withhold }", dispatchers=0)
     w.post(place("o-1", "c1", "a@example.net"))

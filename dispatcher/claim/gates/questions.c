@@ -6,14 +6,16 @@ static const struct question {
     // Its statement changes something (takes a cap's slots): it is asked only for members that no
     // gate before it can close any more.
     bool takes;
+    // It waits for rivals, in one order: asked once a claim, when nothing else is left to ask.
+    bool last;
     int before; // statements of it before the one that answers
     void (*ask)(struct pg *pg, const struct asking *asking);
     void (*hear)(const struct pg *pg, int call, int row, struct member *member);
 } questions[] = {
-        {GATE_SUPERSEDED, true, 0, ask_newer, hear_newer},
-        {GATE_STEP, false, 0, ask_step, hear_step},
-        {GATE_QUIET, false, 0, ask_quiet, hear_quiet},
-        {GATE_CAP, true, 1, ask_cap, hear_cap},
+        {GATE_SUPERSEDED, true, false, 0, ask_newer, hear_newer},
+        {GATE_STEP, false, false, 0, ask_step, hear_step},
+        {GATE_QUIET, false, false, 0, ask_quiet, hear_quiet},
+        {GATE_CAP, true, true, 1, ask_cap, hear_cap},
 };
 
 static bool is_asking(const struct member *member, enum gate_kind gate)
@@ -80,6 +82,13 @@ static bool any_asking(const struct member *members, size_t n, enum gate_kind ga
     return false;
 }
 
+// They ask it in the next flight.
+static void not_now(struct member *members, size_t n, enum gate_kind gate)
+{
+    for (size_t i = 0; i < n; i++)
+        members[i].asking &= ~(1u << gate);
+}
+
 bool questions_add(struct pg *pg, struct member *members, size_t n)
 {
     bool any = false;
@@ -92,6 +101,10 @@ bool questions_add(struct pg *pg, struct member *members, size_t n)
     for (size_t q = 0; q < ARRAY_LEN(questions); q++) {
         if (!any_asking(members, n, questions[q].gate))
             continue;
+        if (questions[q].last && any) {
+            not_now(members, n, questions[q].gate);
+            continue;
+        }
         any = true;
         questions[q].ask(pg, &(struct asking){members, n, questions[q].gate});
     }
