@@ -64,3 +64,15 @@ bool address_public(const struct sockaddr *address)
     }
     return false;
 }
+
+bool address_read(const char *text, struct sockaddr_storage *ret_address)
+{
+    struct sockaddr_in v4 = {.sin_family = AF_INET};
+    struct sockaddr_in6 v6 = {.sin6_family = AF_INET6};
+    *ret_address = (struct sockaddr_storage){.ss_family = AF_UNSPEC};
+    if (text && inet_pton(AF_INET, text, &v4.sin_addr) == 1)
+        memcpy(ret_address, &v4, sizeof v4);
+    else if (text && inet_pton(AF_INET6, text, &v6.sin6_addr) == 1)
+        memcpy(ret_address, &v6, sizeof v6);
+    return ret_address->ss_family != AF_UNSPEC;
+}

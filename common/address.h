@@ -8,3 +8,5 @@
 // (mapped, NAT64, 6to4), and for other families. Source: the IANA special-purpose address
 // registries.
 MUST_CHECK bool address_public(const struct sockaddr *address);
+// Reads an address as numbers are written, IPv4 or IPv6; false (and AF_UNSPEC) for anything else.
+MUST_CHECK bool address_read(const char *text, struct sockaddr_storage *ret_address);

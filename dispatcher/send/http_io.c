@@ -61,6 +61,15 @@ static bool is_loopback(const struct sockaddr *address)
            IN6_IS_ADDR_LOOPBACK(&((const struct sockaddr_in6 *)(const void *)address)->sin6_addr);
 }
 
+static bool may_reach(struct exchange *exchange, const struct sockaddr *address)
+{
+    if (exchange->private_ok || address_public(address) ||
+            (exchange->loopback_ok && is_loopback(address)))
+        return true;
+    exchange->refused = "its address is not a public one (`private: true` allows it)";
+    return false;
+}
+
 static curl_socket_t open_socket(void *user, curlsocktype purpose, struct curl_sockaddr *address)
 {
     struct exchange *exchange = user;
@@ -68,12 +77,8 @@ static curl_socket_t open_socket(void *user, curlsocktype purpose, struct curl_s
     // A body of which something was taken: libcurl begins again, for nothing.
     if (exchange->request.http2 && exchange->taken > 0)
         return CURL_SOCKET_BAD;
-    bool ok = exchange->private_ok || address_public(&address->addr) ||
-              (exchange->loopback_ok && is_loopback(&address->addr));
-    if (!ok) {
-        exchange->refused = "its address is not a public one (`private: true` allows it)";
+    if (!may_reach(exchange, &address->addr))
         return CURL_SOCKET_BAD;
-    }
     int fd = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
     if (fd >= 0)
         sockets_add(exchange->sockets, fd);
@@ -83,9 +88,12 @@ static curl_socket_t open_socket(void *user, curlsocktype purpose, struct curl_s
 static int before_request(void *user, char *peer_ip, char *own_ip, int peer_port, int own_port)
 {
     struct exchange *exchange = user;
-    (void)peer_ip;
+    struct sockaddr_storage peer;
     (void)own_ip;
     (void)peer_port;
+    // A kept connection may be one that another provider was allowed to make.
+    if (!address_read(peer_ip, &peer) || !may_reach(exchange, (const struct sockaddr *)&peer))
+        return CURL_PREREQFUNC_ABORT;
     long fresh = 0;
     curl_easy_getinfo(exchange->easy, CURLINFO_NUM_CONNECTS, &fresh);
     // A kept HTTP/1 connection must be silent. One with bytes to read holds a reply that nobody

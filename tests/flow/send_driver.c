@@ -116,6 +116,7 @@ static void send_one(struct rig *rig, const json_t *line)
             .account = copy(line, "account"),
             .topic = copy(line, "topic"),
             .project = copy(line, "project"),
+            .subject = copy(line, "contact"),
     };
     struct channel channel = {.kind = channel_of(line)};
     struct delivery *delivery = make_delivery(line);
@@ -132,6 +133,7 @@ static void send_one(struct rig *rig, const json_t *line)
     free(provider.account);
     free(provider.topic);
     free(provider.project);
+    free(provider.subject);
 }
 
 static void run(struct rig *rig, int64_t ms)

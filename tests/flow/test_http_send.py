@@ -1,4 +1,5 @@
 """dispatcher/send over HTTP against a peer that misbehaves: docs/mail-api.md row by row. The peer's log is the oracle."""
+import json
 import os
 import socket
 import sys
@@ -6,7 +7,7 @@ import threading
 import time
 
 from harness import *
-from kit.https import Authority
+from kit.https import Authority, openssl, url64
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 # pylint: disable=wrong-import-position
@@ -215,6 +216,28 @@ def test_private_addresses_are_refused_unless_allowed(t):
     result = one("https://10.255.255.1:9", private=True, options={"connect_ms": 300})
     eq(verdict(result), NOT_SENT)
     check("not a public one" not in result["detail"], result["detail"])
+
+
+def test_a_kept_connection_takes_nobody_else_to_a_private_address(t):
+    """A gateway inside is allowed to one provider; a browser's endpoint that names it must not go over that connection."""
+    ca = Authority()
+    key, vapid = ca.key("peer"), ca.key("vapid", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256")
+    chain = os.path.join(ca.dir, "chain.pem")
+    with open(chain, "w", encoding="ascii") as f:
+        f.write(ca.certificate(key, ["localhost"]))
+    p = peer(t, lambda c, _: c.say(), tls=(chain, key.path))
+    url = p.url.replace("127.0.0.1", "localhost")
+    public = url64(openssl("pkey", "-in", vapid.path, "-pubout", "-outform", "DER")[-65:])
+    with open(vapid.path, encoding="ascii") as f:
+        pem = f.read()
+    browser = json.dumps({"endpoint": url + "/admin", "keys": {"p256dh": public, "auth": url64(b"a" * 16)}})
+    first = api(url, private=True, ca=ca.file)
+    push = mail("", browser, driver="webpush", channel="push", password=pem, contact="mailto:ops@example.net", ca=ca.file)
+    results, _ = drive([first, RUN, push, RUN])
+    eq(verdict(results[first["id"]]), ACCEPTED)
+    eq([r["path"] for r in p.requests], ["/emails"])
+    eq(results[push["id"]]["outcome"], "refused")
+    check("not a public one" in results[push["id"]]["detail"], results[push["id"]]["detail"])
 
 
 def test_neither_proxy_nor_netrc_is_asked(t):

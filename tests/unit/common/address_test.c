@@ -1,19 +1,11 @@
 #include "common/address.h"
 
 #include "tests/test.h"
-#include <arpa/inet.h>
-#include <netinet/in.h>
 
 static bool is_public(const char *text)
 {
-    struct sockaddr_in6 v6 = {.sin6_family = AF_INET6};
-    struct sockaddr_in v4 = {.sin_family = AF_INET};
-    struct sockaddr_storage held = {0};
-    if (inet_pton(AF_INET, text, &v4.sin_addr) == 1)
-        memcpy(&held, &v4, sizeof v4);
-    else if (inet_pton(AF_INET6, text, &v6.sin6_addr) == 1)
-        memcpy(&held, &v6, sizeof v6);
-    else
+    struct sockaddr_storage held;
+    if (!address_read(text, &held))
         fail_msg("no address: %s", text);
     return address_public((const struct sockaddr *)(const void *)&held);
 }
@@ -52,12 +44,24 @@ static void refuses_other_families(void **state)
     assert_false(address_public(&address));
 }
 
+static void reads_numbers_alone(void **state)
+{
+    (void)state;
+    static const char *const rows[] = {
+            "", "localhost", "127.1", "8.8.8.8:443", "[::1]", "fe80::1%1"};
+    struct sockaddr_storage held;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        assert_row(!address_read(rows[i], &held) && held.ss_family == AF_UNSPEC, rows[i]);
+    assert_false(address_read(NULL, &held));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
             cmocka_unit_test(lets_public_addresses_be_asked),
             cmocka_unit_test(refuses_addresses_inside_and_of_no_network),
             cmocka_unit_test(refuses_other_families),
+            cmocka_unit_test(reads_numbers_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
