@@ -216,3 +216,14 @@ def test_the_doctor_says_that_a_key_makes_no_tokens(t):
     _, said, _ = shop.w.run("doctor")
     check("push: apns: the provider's key is no P-256 private key in PEM" in said, said)
     check("push: fcm: the provider's service account has no private_key" in said, said)
+
+
+def test_a_pause_of_one_service_holds_its_devices_and_reads_them_no_more(t):
+    row = ("  push: { providers: [{ driver: apns, team: T, key_id: K, key: credential:p8, topic: x.y }, "
+           "{ driver: fcm, project: shop, key: credential:fcm.json }] }")
+    shop = Shop(t, row, "push", credentials={"p8": "no key at all", "fcm.json": '{"client_email":"a@b"}'})
+    number = shop.w.cluster.value("INSERT INTO pawl.pauses (kind, name, reason, author) VALUES (4, 'apns', 'a test', 'anna') RETURNING id")
+    shop.order("most", devices=[APNS, FCM])
+    lanes = "SELECT lane < 0 FROM pawl.due WHERE target LIKE %s"
+    eventually(lambda: shop.w.cluster.query(lanes, ("apns-%",)) == [(True,)], 5, "the device of the paused service is held")
+    eq(shop.w.cluster.query("SELECT lane FROM pawl.due WHERE lane < 0"), [(-number * 100 - 31,)], "it alone")

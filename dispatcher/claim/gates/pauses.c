@@ -73,12 +73,21 @@ const struct pause *pauses_provider(const struct pauses *pauses, const struct pr
     return NULL;
 }
 
-static const struct pause *all_providers(const struct pauses *pauses, const struct channel *channel)
+// One of the pauses that hold all providers of the channel; with a target only those that take it.
+static const struct pause *all_providers(
+        const struct pauses *pauses, const struct channel *channel, const char *target)
 {
-    for (size_t i = 0; i < channel->n_providers; i++)
-        if (!pauses_provider(pauses, &channel->providers[i]))
+    const struct pause *first = NULL;
+    for (size_t i = 0; i < channel->n_providers; i++) {
+        const struct provider *provider = &channel->providers[i];
+        if (target && !provider_takes(provider, channel->kind, target))
+            continue;
+        const struct pause *pause = pauses_provider(pauses, provider);
+        if (!pause)
             return NULL;
-    return channel->n_providers > 0 ? pauses_provider(pauses, &channel->providers[0]) : NULL;
+        first = first ? first : pause;
+    }
+    return first;
 }
 
 const struct pause *pauses_find(
@@ -87,7 +96,7 @@ const struct pause *pauses_find(
     for (size_t i = 0; i < pauses->n; i++)
         if (holds(&pauses->rows[i], delivery))
             return &pauses->rows[i];
-    return pauses->n > 0 && channel ? all_providers(pauses, channel) : NULL;
+    return pauses->n > 0 && channel ? all_providers(pauses, channel, delivery->target) : NULL;
 }
 
 static const struct channel *channel_of(
@@ -106,5 +115,5 @@ bool pauses_pass_by(
     if (pauses->n == 0 || !pauses_provider(pauses, provider))
         return false;
     const struct channel *channel = policy ? channel_of(policy, provider) : NULL;
-    return !channel || !all_providers(pauses, channel);
+    return !channel || !all_providers(pauses, channel, NULL);
 }
