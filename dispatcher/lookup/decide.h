@@ -17,7 +17,8 @@ struct looked {
     enum attempt_outcome outcome; // FOUND, NOT_FOUND or UNANSWERED
     bool askable;                 // its provider can still be asked
     enum delivery_state state;    // DUE: to be tried again; UNKNOWN: for good
-    int64_t settles_us;           // "not found" counts from here on
+    int64_t asked_us;             // the question left then, however late its answer came
+    int64_t settles_us;           // what is "not found" counts when it was asked from here on
     int64_t settle_ms;            // the whole delay
     int64_t end_us;               // no try and no look-up after this; 0 = none
 };

@@ -49,13 +49,18 @@ struct lookups *lookups_new(const struct lookup_options *options)
     return l;
 }
 
-static void forget(struct lookups *l, int64_t wait_ms)
+static void free_looks(struct lookups *l)
 {
     for (size_t i = 0; i < l->n; i++) {
         free(l->looks[i].target);
         free(l->looks[i].provider);
     }
     l->n = 0;
+}
+
+static void forget(struct lookups *l, int64_t wait_ms)
+{
+    free_looks(l);
     l->phase = PHASE_IDLE;
     l->next_ms = clock_mono_ms() + wait_ms;
 }
@@ -185,6 +190,7 @@ static void ask_one(struct lookups *l, struct look *look)
             look->notification, (int)look->channel, slice_of(look->target), look->redrive);
     key_hex(key, hex);
     look->looked.settle_ms = provider ? provider->settle_s * 1000 : 0;
+    look->looked.asked_us = leases_now_us(l->options.leases);
     look->looked.askable = true; // its answer may come before this returns
     if (provider &&
             l->options.ask(l->options.user, provider, look->channel, hex, look->created_us, look))
@@ -235,7 +241,7 @@ static enum work record(struct lookups *l, struct pg *pg, struct err *err)
     if (pg_rows(pg, 1) == 0) {
         LOG0(WARNING, "lookup.stale", "the lease was taken over: the answers are dropped");
         drop_batch(l);
-        l->n = 0;
+        free_looks(l);
         pg_add_commit(pg);
         return pg_launch(pg, err) ? WORK_FLYING : WORK_FAILED;
     }

@@ -104,6 +104,28 @@ def test_what_is_not_found_is_sent_again_only_once_that_counts(t):
     eq(rows.left(), (0, 0, 1))
 
 
+def test_a_search_that_began_too_early_says_nothing_however_late_it_is_answered(t):
+    _, mark, rows = setup(t)
+    mark.hold = threading.Event()
+    nid = rows.add("least", "late+l@example.net")
+    eventually(lambda: mark.searches, 10, "it asks")
+    eventually(lambda: rows.cluster.value("SELECT lookup_at < now() FROM pawl.deliveries"), 10, "the settling delay is over")
+    mark.hold.set()
+    ended(rows, nid, 2, 20)
+    eq((rows.outcomes(nid), copies(mark)), ([4, NOT_FOUND, FOUND], {"late+l@example.net": 1}))
+
+
+def test_answers_behind_a_lost_lease_are_dropped(t):
+    w, mark, rows = setup(t)
+    mark.hold = threading.Event()
+    nid = rows.add("least", "lost+l@example.net")
+    eventually(lambda: mark.searches, 10, "it asks")
+    rows.cluster.query("UPDATE pawl.claims SET worker = claim_id")
+    mark.hold.set()
+    eventually(lambda: "lookup.stale" in w.dispatchers[0].log(), 10, "its answer is dropped")
+    eq((rows.state(nid), rows.outcomes(nid)), (0, [4]))
+
+
 def test_a_killed_dispatchers_tries_and_look_ups_are_taken_up(t):
     w, mark, rows = setup(t, dispatchers=0, host={"dispatcher": {"lease": "3s"}})
     ids = [rows.add(kind, f"lost+{kind}{i}@example.net") for kind in ("most", "least") for i in range(4)]

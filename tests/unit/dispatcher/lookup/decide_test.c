@@ -12,6 +12,7 @@ static struct look_decision decide_at(
     const struct looked looked = {.outcome = outcome,
             .askable = askable,
             .state = state,
+            .asked_us = now_s * S,
             .settles_us = SETTLES,
             .settle_ms = 100 * 1000,
             .end_us = 9000 * S};
@@ -68,11 +69,27 @@ static void waits_double_and_the_last_one_ends_just_after_the_delay(void **state
     }
 }
 
+static void what_was_asked_too_early_says_nothing_when_it_is_answered_late(void **state)
+{
+    (void)state;
+    const struct looked looked = {.outcome = ATTEMPT_NOT_FOUND,
+            .askable = true,
+            .state = DELIVERY_DUE,
+            .asked_us = SETTLES - 1,
+            .settles_us = SETTLES,
+            .settle_ms = 100 * 1000,
+            .end_us = 1010 * S};
+    struct look_decision got = look_decide(&looked, 2000 * S);
+    assert_true(got.again);
+    assert_int_equal(got.wait_ms, LOOK_LEAST_MS);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
             cmocka_unit_test(answers_lead_where_the_table_says),
             cmocka_unit_test(waits_double_and_the_last_one_ends_just_after_the_delay),
+            cmocka_unit_test(what_was_asked_too_early_says_nothing_when_it_is_answered_late),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
