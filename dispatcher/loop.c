@@ -47,6 +47,7 @@ static bool render(void *user, struct delivery *delivery, int64_t now_us, struct
         return err_set(err, ERR_INPUT, "policy version %d is not loaded", delivery->policy);
     struct render_context context = *kept;
     context.now_us = now_us;
+    context.sender = policies_sender(loop->policies);
     context.tree = &loop->tree;
     struct segments ignored;
     return render_content(&context, delivery, err) &&

@@ -228,6 +228,13 @@ static void fill_envelope(const struct job *job, struct content *content)
         fill_mail_headers(job, content);
 }
 
+// The receiver reads links by the active policy, and only its keys are loaded.
+static const struct policy *signer_of(const struct render_context *context)
+{
+    const struct policy *sender = context->sender;
+    return sender && sender->unsubscribe.url ? sender : context->policy;
+}
+
 // The values of a message that carries the link, with it: they begin with the object's brace.
 static bool add_link(struct job *job, struct text *values, char **ret_link, struct err *err)
 {
@@ -236,7 +243,8 @@ static bool add_link(struct job *job, struct text *values, char **ret_link, stru
     struct slice data = slice_of(d->data);
     AUTO_TEXT struct text link = {0};
     text_init(&link, LINK_ROOM);
-    if (!unsubscribe_link(job->context->policy, &place, job->context->now_us / 1000000, &link, err))
+    const struct policy *signer = signer_of(job->context);
+    if (!unsubscribe_link(signer, &place, job->context->now_us / 1000000, &link, err))
         return false;
     if (data.len < 2 || data.ptr[0] != '{')
         return true; // told by who reads it

@@ -28,6 +28,7 @@ void templates_free(struct templates *templates); // NULL is fine
 
 struct render_context {
     const struct policy *policy;
+    const struct policy *sender; // the active one: its keys are loaded; NULL = policy's own
     const struct templates *templates;
     int64_t now_us;         // the database's clock: becomes the Date
     struct json_tree *tree; // where values are read into again and again; NULL = none is kept

@@ -112,3 +112,19 @@ def test_a_link_outlives_the_key_that_signed_it_while_that_is_listed(t):
     prepare(shop.w)
     shop.w.must("policy", "apply")
     eventually(lambda: click(shop, path).status == 404, 10, "a key that is no longer listed signs nothing")
+
+
+def test_a_message_of_an_earlier_policy_is_signed_with_the_keys_of_today(t):
+    """Its rules are of its own version, whose keys no dispatcher that started later ever read."""
+    shop, sink = setup(t)
+    shop.w.must("pause", "all", "--reason", "what waits outlives its policy")
+    order = shop.order("least", email="ann@example.net")
+    shop.w.set_policy(open(os.path.join(shop.w.dir, "policy.yaml"), encoding="utf-8").read().replace("[credential:leave]", "[credential:leave-new]"))
+    prepare(shop.w)
+    shop.w.must("policy", "apply")
+    shop.w.restart(shop.w.dispatchers[0])
+    eventually(lambda: shop.w.receivers[0].metric("pawl_policy_info", version="2") == 1, 10)
+    shop.w.must("resume", "all")
+    shop.ended(order, "accepted")
+    message, = [email.message_from_string(one["raw"]) for one in sink.mails("ann@example.net")]
+    eq((click(shop, path_of(link_of(message))).status, len(listed(shop))), (200, 1))
