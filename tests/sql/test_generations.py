@@ -62,14 +62,14 @@ def test_a_slot_with_keys_is_emptied_before_the_next_generation_takes_it(t):
 
 def test_no_generation_begins_before_its_window_is_over(t):
     _, gens, sweep, _ = rig(t)
-    gens.age(HOUR - 30)
+    gens.age(HOUR - 600)
     for _ in range(3):
         sweep.sweep()
     eq(gens.now(), (1, False))
     other = sweeper(t, gens.cluster, keys_s=60, bodies_s=60, version=7)
     other.sweep()
     eq(gens.now(), (1, False), "by another policy than the active one nothing begins")
-    gens.age(30)
+    gens.age(600)
     sweep.sweep()
     eq(gens.now(), (2, True))
     gens.settle(sweep, WINDOW)
