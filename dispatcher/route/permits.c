@@ -31,8 +31,16 @@ void permits_use(struct permits *permits)
         permits->held--;
 }
 
+void permits_back(struct permits *permits)
+{
+    if (permits->rate > 0 && permits->held < permits_batch(permits->rate))
+        permits->held++;
+}
+
 void permits_granted(struct permits *permits, int n, int64_t next_ms, int64_t now_ms)
 {
     permits->held += n;
+    if (permits->held > permits_batch(permits->rate)) // some came back meanwhile
+        permits->held = permits_batch(permits->rate);
     permits->ask_ms = now_ms + (next_ms > 0 ? next_ms : 0);
 }

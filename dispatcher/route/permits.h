@@ -23,5 +23,7 @@ void permits_rate(struct permits *permits, double rate);
 int permits_room(const struct permits *permits, int limit); // how many may start, limit at most
 bool permits_wanted(const struct permits *permits, int64_t now_ms); // is it time to ask for more?
 void permits_use(struct permits *permits);
+// One that was used for what did not leave; what is beyond a batch is lost.
+void permits_back(struct permits *permits);
 // What the database granted; the next is free in next_ms.
 void permits_granted(struct permits *permits, int n, int64_t next_ms, int64_t now_ms);

@@ -335,8 +335,11 @@ void route_ended(struct route *route, struct delivery *delivery, int64_t now_ms)
     row->flying--;
     note_breaker(route, row, delivery, now_ms);
     delivery->routed = delivery->trial = false;
-    if (result->outcome == ATTEMPT_GIVEN_BACK)
+    if (result->outcome == ATTEMPT_GIVEN_BACK) {
+        permits_back(&row->permits);
+        permits_back(&route->channels[row->channel]);
         return;
+    }
     bool own = result->outcome != ATTEMPT_ACCEPTED && result->level == LEVEL_PROVIDER;
     budget_ended(&row->budget, own || result->outcome == ATTEMPT_UNKNOWN);
     if (!own || result->outcome == ATTEMPT_UNKNOWN)

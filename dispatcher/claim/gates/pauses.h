@@ -25,8 +25,8 @@ void pauses_fini(struct pauses *pauses); // zeroed is fine
 void pauses_read(struct pauses *pauses, const struct pg *pg, int call);
 
 // The pause that holds this delivery, NULL = none: one of all, of its channel or of its type; or,
-// when every provider of its channel that takes its target is paused, that of the first one. channel
-// may be NULL.
+// when every provider of its channel that takes its target is paused, that of the first one.
+// channel may be NULL.
 const struct pause *pauses_find(const struct pauses *pauses, const struct delivery *delivery,
         const struct channel *channel);
 

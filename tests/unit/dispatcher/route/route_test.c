@@ -244,6 +244,33 @@ static void retries_are_held_when_it_fails_at_large(void **state)
     route_free(f.route);
 }
 
+static void what_never_left_gives_its_permits_back(void **state)
+{
+    (void)state;
+    struct fixture f = with(1);
+    providers[0].rate = 10;
+    f.policy.channels[CHANNEL_EMAIL].rate = 50;
+    struct policy policy = f.policy;
+    route_policy(f.route, &policy);
+    assert_true(route_asks(f.route, CHANNEL_EMAIL, 1));
+    permits_granted(f.route->asked[0].permits, 5, 1000, 1);
+    permits_granted(f.route->asked[1].permits, 1, 1000, 1);
+    struct delivery d = mail();
+    for (int i = 0; i < 3; i++) {
+        assert_string_equal(goes_to(&f, &d, 2), "smtp");
+        assert_int_equal(room_of(&f, 2), 0);
+        end_with(&f, &d, back, 2);
+        assert_int_equal(room_of(&f, 2), 1);
+        assert_int_equal(f.route->channels[CHANNEL_EMAIL].held, 5);
+    }
+    assert_string_equal(goes_to(&f, &d, 2), "smtp");
+    end_with(&f, &d, taken, 3);
+    assert_int_equal(room_of(&f, 3), 0);
+    free(d.provider);
+    providers[0].rate = 0;
+    route_free(f.route);
+}
+
 static void permits_are_asked_for_by_channel_and_provider(void **state)
 {
     (void)state;
@@ -283,6 +310,7 @@ int main(void)
             cmocka_unit_test(a_paused_provider_is_passed_over),
             cmocka_unit_test(what_nobody_takes_is_claimed_and_says_so),
             cmocka_unit_test(retries_are_held_when_it_fails_at_large),
+            cmocka_unit_test(what_never_left_gives_its_permits_back),
             cmocka_unit_test(permits_are_asked_for_by_channel_and_provider),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
