@@ -88,6 +88,8 @@ static const char *outcome_of(const struct action *action, const struct picked *
 {
     if (!told || !p->taken)
         return p->why;
+    if (!p->answered && !p->done)
+        return "not known: the database did not answer; run it again";
     return p->done ? action->done : "not done: it changed meanwhile";
 }
 
@@ -158,6 +160,8 @@ static bool do_all(const struct act *act, const struct action *action, const str
             continue;
         if (!do_batch(act, action, rows, n, err))
             return false;
+        for (size_t k = 0; k < n; k++)
+            rows[k]->answered = true;
         gone += n;
         n = 0;
         if (wanted > BATCH)
@@ -168,11 +172,14 @@ static bool do_all(const struct act *act, const struct action *action, const str
 
 // --- What became of it
 
-static void summary(
-        const struct action *action, size_t done, size_t left, bool dry, struct text *out)
+static void summary(const struct action *action, size_t done, const struct picks *picks, bool dry,
+        struct text *out)
 {
+    size_t left = picks->n - done;
     text_fmt(out, "%zu %s%s", done, dry ? "would be " : "", action->done);
-    text_fmt(out, left > 0 ? ", %zu left as they are\n" : "\n", left);
+    if (left > 0)
+        text_fmt(out, ", %zu left as they are", left);
+    text_str(out, picks->more ? "; there may be more: --max bounds it\n" : "\n");
 }
 
 static int tell(
@@ -188,11 +195,11 @@ static int tell(
     if (call_has(act->call, FLAG_JSON)) {
         text_str(&out, "{\"items\":");
         table_json_items(&table, &out);
-        text_fmt(&out, ",\"next\":null,\"done\":%zu,\"left\":%zu,\"dry_run\":%s}\n", done,
-                picks->n - done, dry ? "true" : "false");
+        text_fmt(&out, ",\"next\":null,\"done\":%zu,\"left\":%zu,\"more\":%s,\"dry_run\":%s}\n",
+                done, picks->n - done, picks->more ? "true" : "false", dry ? "true" : "false");
     } else {
         table_text(&table, out_width(), &out);
-        summary(action, done, picks->n - done, dry, &out);
+        summary(action, done, picks, dry, &out);
     }
     return out_data(&out, done < picks->n && !dry ? EXIT_PARTIAL : EXIT_DONE);
 }
@@ -244,14 +251,15 @@ static int with_picks(const struct act *act, const struct action *action,
     if (filter->one)
         drop_unfit(picks);
     if (dry || n == 0)
-        return tell(act, action, picks, true);
+        return tell(act, action, picks, dry);
     bool yes = call_has(act->call, FLAG_YES);
     if (filter->one && n > 1 && !action->asks_for_one && !yes)
         return several(act, action, n);
     if ((!filter->one || action->asks_for_one) && !yes) {
         if (ask_possible(act->call))
             show_first(action, picks);
-        int code = ask_yes(act->call, "%s %zu of %zu?", action->verb, n, picks->n);
+        int code = ask_yes(act->call, "%s %zu of %zu%s?", action->verb, n, picks->n,
+                picks->more ? " (--max; there may be more)" : "");
         if (code != EXIT_DONE)
             return code;
     }

@@ -196,8 +196,9 @@ bool picks_read(
     if (filter->one && rows == 0)
         return err_set(err, ERR_NOTFOUND,
                 "there is no delivery of this notification (32 hex digits, or its once key)");
-    *ret_picks = (struct picks){
-            .rows = xcalloc((size_t)rows + 1, sizeof(struct picked)), .n = (size_t)rows};
+    *ret_picks = (struct picks){.rows = xcalloc((size_t)rows + 1, sizeof(struct picked)),
+            .n = (size_t)rows,
+            .more = !filter->one && rows >= filter->max};
     for (int row = 0; row < rows; row++)
         read_row(pg, row, &ret_picks->rows[row]);
     qsort(ret_picks->rows, ret_picks->n, sizeof(struct picked), by_key);

@@ -5,7 +5,7 @@
 #include "common/pg/pg.h"
 #include "dispatcher/delivery.h"
 
-enum { PICK_MAX = 1000, PICK_MAX_MOST = 100000, STATES_MAX = 16 };
+enum { PICK_MAX = 1000, PICK_MAX_MOST = 20000, STATES_MAX = 16 };
 
 struct picked {
     int bucket;
@@ -19,15 +19,17 @@ struct picked {
     bool sendable; // the values that it is rendered from are still there
     bool latest;   // there is no later redrive of it
 
-    bool taken; // it fits the command
-    bool done;  // the database says so
-    char *why;  // why not, or what became of it
+    bool taken;    // it fits the command
+    bool answered; // the database said what it did with it
+    bool done;     // the database says so
+    char *why;     // why not, or what became of it
     enum delivery_state now;
 };
 
 struct picks {
     struct picked *rows;
     size_t n;
+    bool more; // as many as the filter may find: others may fit too
 };
 void picks_fini(struct picks *picks);
 #define AUTO_PICKS __attribute__((cleanup(picks_fini)))

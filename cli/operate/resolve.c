@@ -44,6 +44,8 @@ static void add(const struct act *act, struct picked *const *rows, size_t n)
 static void take(const struct act *act, struct picked *const *rows, size_t n)
 {
     act_mark(act->pg, 1, rows, n);
+    if (act->redrive) // another may have settled it the same way: it is sent anew nevertheless
+        act_mark(act->pg, 2, rows, n);
 }
 
 static bool already(const struct act *act, const struct picked *p)

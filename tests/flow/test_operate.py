@@ -1,4 +1,5 @@
 """What a person does by hand: resolve, cancel, redrive. The SMTP server's own count says what left."""
+import json
 import os
 import pwd
 import threading
@@ -130,7 +131,7 @@ def test_a_filter_acts_in_bulk_with_a_bound_and_goes_on_where_it_was_cut(t):
     eq(w.run("deliveries", "redrive", "--type", "most", "--reason", "x")[0], 6, "bulk needs a yes")
     eq(w.run("deliveries", "redrive", ids[0], "--type", "most", "--reason", "x", "--yes")[0], 2)
     told = w.json("deliveries", "redrive", "--type", "most", "--reason", "relay back", "--max", "120", "--yes")
-    eq((told["done"], told["left"]), (120, 0))
+    eq((told["done"], told["left"], told["more"]), (120, 0, True))
     rows.cluster.query("UPDATE pawl.notifications SET data = NULL WHERE notification_id = %s",
                        (rows.cluster.value("SELECT notification_id FROM pawl.deliveries d WHERE delivery_order = 1 AND NOT EXISTS"
                                            " (SELECT 1 FROM pawl.deliveries x WHERE x.notification_id = d.notification_id AND redrive = 1) LIMIT 1"),))
@@ -145,6 +146,58 @@ def test_a_filter_acts_in_bulk_with_a_bound_and_goes_on_where_it_was_cut(t):
     eq(set(sink.by_rcpt().values()), {1})
     out = w.json("deliveries", "cancel", "--channel", "sms", "--reason", "x")
     eq((out["done"], out["items"]), (0, []))
+
+
+def test_a_filter_of_which_nothing_fits_is_told_as_not_done(t):
+    w, _, rows = setup(t, dispatchers=0)
+    rows.add("most", "ann@example.net", due=False)
+    rows.cluster.query("UPDATE pawl.deliveries SET state = 2")
+    status, out, err = w.run("deliveries", "cancel", "--state", "accepted", "--reason", "x", "--yes")
+    eq(status, 7, out + err)
+    check("0 cancelled, 1 left as they are\n" in out, out)
+    status, out, err = w.run("--json", "deliveries", "cancel", "--state", "accepted", "--reason", "x")
+    eq((status, json.loads(out)["dry_run"], json.loads(out)["more"]), (7, False, False), err)
+
+
+def test_a_bulk_that_is_cut_off_says_what_it_does_not_know(t):
+    w, _, rows = setup(t, dispatchers=0)
+    for i in range(120):
+        rows.add("most", f"a{i}@example.net")
+    ends = []
+    lock = rows.cluster.connect("pawl", autocommit=False)
+    with lock.cursor() as cursor:
+        cursor.execute("SELECT 1 FROM pawl.deliveries ORDER BY bucket DESC, notification_id DESC LIMIT 1 FOR UPDATE")
+    cancel = threading.Thread(target=lambda: ends.append(w.run("deliveries", "cancel", "--type", "most", "--reason", "x", "--yes")))
+    cancel.start()
+    where = "FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND application_name = 'pawl'"
+    eventually(lambda: rows.cluster.value("SELECT count(*) " + where) == 1, 20, "its second batch waits")
+    rows.cluster.query("SELECT pg_terminate_backend(pid) " + where)
+    cancel.join()
+    lock.rollback()
+    status, out, err = ends[0]
+    eq((status, out.count("\tcancelled\n"), out.count("not known: the database did not answer")), (69, 100, 20), err)
+    w.must("deliveries", "cancel", "--type", "most", "--reason", "x", "--yes")
+    eq(rows.cluster.query("SELECT state, count(*) FROM pawl.deliveries GROUP BY state"), [(7, 120)])
+    eq(len(audit(rows, "delivery.cancel")), 120)
+
+
+def test_a_redrive_that_was_made_is_never_told_as_not_done(t):
+    w, _, rows = setup(t, dispatchers=0)
+    nid = rows.add("most", "ann@example.net", due=False)
+    rows.cluster.query("UPDATE pawl.deliveries SET state = 9, tries = 1")
+    ends = []
+    other = rows.cluster.connect("pawl", autocommit=False)
+    with other.cursor() as cursor:
+        cursor.execute("UPDATE pawl.deliveries SET state = 8, reason = 'not sent, says another'")
+    resolve = threading.Thread(target=lambda: ends.append(
+        w.run("deliveries", "resolve", nid, "--as", "not-sent", "--redrive", "--reason", "x")))
+    resolve.start()
+    eventually(lambda: rows.cluster.value("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND application_name = 'pawl'") == 1,
+               20, "it waits for the other one")
+    other.commit()
+    resolve.join()
+    eq((all_of(rows, nid), ends[0][0]), ([(0, 8), (1, 0)], 0), str(ends))
+    eq(len(audit(rows, "delivery.redrive")), 1)
 
 
 def test_a_cancel_that_meets_a_claim_leaves_it_alone(t):
