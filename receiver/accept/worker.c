@@ -260,14 +260,20 @@ static int64_t latest_deadline(const struct arrival *arrivals)
     return latest;
 }
 
+// One without events (a click on unsubscribe, an empty list) counts too: it goes alone as well.
+static size_t weight_of(const struct arrival *arrival)
+{
+    return arrival->n_events > 0 ? arrival->n_events : 1;
+}
+
 // The last of the arrivals from here on that are at most `most` events together; at least one
 // arrival, whose events are never parted.
 static struct arrival *last_of_part(struct arrival *arrival, size_t most)
 {
-    size_t n = arrival->n_events;
-    while (arrival->next && n + arrival->next->n_events <= most) {
+    size_t n = weight_of(arrival);
+    while (arrival->next && n + weight_of(arrival->next) <= most) {
         arrival = arrival->next;
-        n += arrival->n_events;
+        n += weight_of(arrival);
     }
     return arrival;
 }

@@ -3,6 +3,7 @@ import email
 import os
 import re
 import sys
+import time
 import urllib.parse
 
 from harness import *
@@ -128,3 +129,22 @@ def test_a_message_of_an_earlier_policy_is_signed_with_the_keys_of_today(t):
     shop.ended(order, "accepted")
     message, = [email.message_from_string(one["raw"]) for one in sink.mails("ann@example.net")]
     eq((click(shop, path_of(link_of(message))).status, len(listed(shop))), (200, 1))
+
+
+def test_a_click_beside_an_event_that_the_database_refuses_is_taken(t):
+    """The batch is tried again one by one; a click has no event and must not be counted as nothing."""
+    shop, sink = setup(t, host={"receiver": {"threads": 1, "deadline": "5s"}})
+    message = mail(shop, sink, "least", "ann@example.net")
+    order = message["Subject"].split()[-1]
+    shop.cluster.query("ALTER TABLE pawl.bodies ADD CHECK (event_id <> 'evt-poison')")
+    held = shop.cluster.connect(autocommit=False)
+    held.cursor().execute("SELECT FROM pawl.orders WHERE order_id = %s FOR UPDATE", (order,))
+    loads = [shop.w.load([app_request(secret("shop"), "evt-stuck", "most", order)])]
+    eventually(lambda: shop.cluster.value("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'") == 1, 5)
+    for request in (Request(path_of(link_of(message)), {}, CLICK), app_request(secret("shop"), "evt-poison", "most", "o1"),
+                    app_request(secret("shop"), "evt-good", "most", "o2")):
+        loads.append(shop.w.load([request]))
+        time.sleep(0.2)  # they wait in this order
+    held.close()
+    eq([load.result()[0].status for load in loads], [200, 200, 503, 200])
+    eq(len(listed(shop)), 1)
