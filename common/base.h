@@ -29,6 +29,11 @@ static inline bool slice_eq(struct slice a, struct slice b)
     return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
 }
 
+static inline char ascii_lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
+}
+
 static inline bool slice_starts(struct slice text, struct slice start)
 {
     return text.len >= start.len && (start.len == 0 || memcmp(text.ptr, start.ptr, start.len) == 0);

@@ -1,7 +1,5 @@
 #include "dispatcher/route/row.h"
 
-#include <ctype.h>
-
 void row_host(const char *url, char out[ROUTE_HOST_MAX])
 {
     const char *start = strstr(url, "://");
@@ -11,7 +9,7 @@ void row_host(const char *url, char out[ROUTE_HOST_MAX])
     if (len >= ROUTE_HOST_MAX)
         return;
     for (size_t i = 0; i < len; i++)
-        out[i] = (char)tolower((unsigned char)start[i]);
+        out[i] = ascii_lower(start[i]);
     out[len] = '\0';
 }
 

@@ -3,7 +3,6 @@
 #include "common/keys.h"
 #include "common/utf8.h"
 
-#include <ctype.h>
 #include <jansson.h>
 #include <stdio.h>
 
@@ -30,7 +29,7 @@ static bool read_apns(const json_t *token, struct text *name, char **ret_address
 {
     AUTO_FREE char *address = token_text(token);
     for (const char *c = address; c && *c; c++)
-        text_char(name, (char)tolower((unsigned char)*c));
+        text_char(name, ascii_lower(*c));
     *ret_address = steal(&address);
     return *ret_address != NULL;
 }

@@ -23,7 +23,7 @@ POOL = ["common/*.c", "common/json/*.c", "common/template/*.c", "common/config/*
             "fcm", "fcm_reply", "webpush", "webpush_crypt", "ses", "sigv4", "mail_api"))]
 CORPUS = os.path.join(os.path.dirname(os.path.realpath(__file__)), "corpus")
 CORPUS_BYTES_MAX = 200_000
-LIBRARIES = ["-ljansson", "-lyaml", "-lcrypto", "-lpthread", "-lz"]
+LIBRARIES = ["-ljansson", "-lyaml", "-lcrypto", "-lpthread", "-lz", "-lexpat"]
 _archive = []
 
 
