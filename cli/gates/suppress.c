@@ -37,6 +37,18 @@ static bool channel_of(
     return true;
 }
 
+// What is no address of the channel would be suppressed and hold nothing, in silence.
+static bool address_fits(int channel, const char *address, struct err *err)
+{
+    const char *at = strchr(address, '@');
+    if (channel == CHANNEL_EMAIL && (!at || at == address || !at[1] || strpbrk(address, "<>,;")))
+        return err_set(err, ERR_INPUT, "a mail address is bare: ann@example.net");
+    if (channel == CHANNEL_SMS &&
+            (address[0] != '+' || address[strspn(address, "+0123456789 -./()")]))
+        return err_set(err, ERR_INPUT, "a phone number begins with + and its country");
+    return true;
+}
+
 static bool message_of(const struct call *call, struct pg *pg, int *ret_type, struct err *err)
 {
     const char *name = call->values[FLAG_TYPE];
@@ -67,7 +79,8 @@ static int change(const struct call *call, int stmt, const char *done, const cha
     }
     if (!*address || strlen(address) > ADDRESS_MAX)
         err_set(&err, ERR_INPUT, "an address has 1 to %d bytes", ADDRESS_MAX);
-    if (err.kind != ERR_NONE || !channel_of(call, address, &channel, &err))
+    if (err.kind != ERR_NONE || !channel_of(call, address, &channel, &err) ||
+            (stmt == GATES_SUPPRESS_PUT && !address_fits(channel, address, &err)))
         return out_usage(call, &err);
     int code = context_load(call, &context);
     if (code != EXIT_DONE)

@@ -89,7 +89,7 @@ static const char *outcome_of(const struct action *action, const struct picked *
     if (!told || !p->taken)
         return p->why;
     if (!p->answered && !p->done)
-        return "not known: the database did not answer; run it again";
+        return "not known: the command was cut off; run it again";
     return p->done ? action->done : "not done: it changed meanwhile";
 }
 
@@ -240,6 +240,14 @@ static int several(const struct act *act, const struct action *action, size_t n)
     return out_fail(act->call, &err);
 }
 
+static bool message_known(const struct policy *policy, const char *name)
+{
+    for (size_t i = 0; i < policy->n_messages; i++)
+        if (strcmp(policy->messages[i].name, name) == 0)
+            return true;
+    return false;
+}
+
 static int with_picks(const struct act *act, const struct action *action,
         const struct filter *filter, struct picks *picks)
 {
@@ -250,6 +258,11 @@ static int with_picks(const struct act *act, const struct action *action,
         return nothing_fits(act, action, picks);
     if (filter->one)
         drop_unfit(picks);
+    if (picks->n == 0 && filter->type && !message_known(act->policy, filter->type)) {
+        err_set(&err, ERR_NOTFOUND, "there is none, and the active policy has no message '%.60s'",
+                filter->type);
+        return out_fail(act->call, &err);
+    }
     if (dry || n == 0)
         return tell(act, action, picks, dry);
     bool yes = call_has(act->call, FLAG_YES);

@@ -144,6 +144,7 @@ def test_a_filter_acts_in_bulk_with_a_bound_and_goes_on_where_it_was_cut(t):
     eventually(lambda: sum(sink.by_rcpt().values()) == 149, 20, "each is sent")
     eventually(lambda: rows.left()[:2] == (0, 0), 10)
     eq(set(sink.by_rcpt().values()), {1})
+    eq(w.run("deliveries", "cancel", "--type", "mots", "--reason", "x", "--yes")[0], 3, "no such message")
     out = w.json("deliveries", "cancel", "--channel", "sms", "--reason", "x")
     eq((out["done"], out["items"]), (0, []))
 
@@ -175,7 +176,7 @@ def test_a_bulk_that_is_cut_off_says_what_it_does_not_know(t):
     cancel.join()
     lock.rollback()
     status, out, err = ends[0]
-    eq((status, out.count("\tcancelled\n"), out.count("not known: the database did not answer")), (69, 100, 20), err)
+    eq((status, out.count("\tcancelled\n"), out.count("not known: the command was cut off")), (69, 100, 20), err)
     w.must("deliveries", "cancel", "--type", "most", "--reason", "x", "--yes")
     eq(rows.cluster.query("SELECT state, count(*) FROM pawl.deliveries GROUP BY state"), [(7, 120)])
     eq(len(audit(rows, "delivery.cancel")), 120)
@@ -248,6 +249,11 @@ def test_a_suppressed_address_gets_nothing_until_it_is_let_go(t):
     w, sink, rows = setup(t)
     eq(w.run("suppress", "add", "ann@example.net")[0], 2, "a reason is demanded")
     eq(w.run("suppress", "add", "abc", "--reason", "x")[0], 2, "what it is an address of")
+    for bad in (["Ann <ann@example.net>"], ["ann@example.net,bob@example.net"], ["ann@example.net", "--channel", "sms"],
+                ["01701234", "--channel", "sms"], ["ann", "--channel", "email"]):
+        eq(w.run("suppress", "add", *bad, "--reason", "x")[0], 2, f"{bad} would hold nothing")
+    eq(w.json("suppress", "add", "+49 (170) 12-34", "--reason", "x"), {"changed": True})
+    eq(w.json("suppress", "remove", "+491701234", "--reason", "x"), {"changed": True})
     eq(w.json("suppress", "add", "Ann@Example.net", "--reason", "asked on the phone"), {"changed": True})
     eq(w.json("suppress", "add", "ann@example.net", "--reason", "again"), {"changed": False})
     w.must("suppress", "add", "bob@example.net", "--type", "most", "--reason", "no receipts")
@@ -263,4 +269,4 @@ def test_a_suppressed_address_gets_nothing_until_it_is_let_go(t):
     w.must("deliveries", "redrive", ann, "--reason", "asked again", "--yes")
     eventually(lambda: all_of(rows, ann) == [(0, 5), (1, 2)], 10)
     eq(sink.by_rcpt(), {"ann@example.net": 1, "bob@example.net": 1})
-    eq(len(audit(rows, "suppress.add") + audit(rows, "suppress.remove")), 3)
+    eq(len(audit(rows, "suppress.add") + audit(rows, "suppress.remove")), 5)
