@@ -248,6 +248,31 @@ static bool store_rate(
     return true;
 }
 
+struct unit {
+    int64_t of; // the smaller ones
+    const char *name;
+};
+
+// In the largest unit that it is whole in: 86400 seconds are 1d.
+static void add_bound(enum schema_type type, int64_t bound, struct text *out)
+{
+    static const struct unit seconds[] = {
+            {86400, "d"}, {3600, "h"}, {60, "m"}, {1, "s"}, {0, NULL}};
+    static const struct unit ms[] = {
+            {86400000, "d"}, {3600000, "h"}, {60000, "m"}, {1000, "s"}, {1, "ms"}, {0, NULL}};
+    static const struct unit sizes[] = {{1 << 20, "MiB"}, {1 << 10, "KiB"}, {1, ""}, {0, NULL}};
+    static const struct unit percent[] = {{1, "%"}, {0, NULL}}, plain[] = {{1, ""}, {0, NULL}};
+    const struct unit *unit = type == S_SECONDS ? seconds
+                              : type == S_MS    ? ms
+                              : type == S_SIZE  ? sizes
+                                                : plain;
+    if (type == S_PERCENT)
+        unit = percent;
+    while (unit->of > 1 && (bound == 0 || bound % unit->of != 0))
+        unit++;
+    text_fmt(out, "%lld%s", (long long)(bound / unit->of), unit->name);
+}
+
 static bool store_number(const struct schema_key *key, struct slice text, void *slot,
         const char **ret_code, struct text *why)
 {
@@ -260,8 +285,9 @@ static bool store_number(const struct schema_key *key, struct slice text, void *
         max = INT_MAX;
     if ((ranged && number < key->min) || number > max) {
         *ret_code = "range";
-        text_fmt(why, "%s: '%s' is too %s", key->name, yaml_show(text).text,
-                number > max ? "large" : "small");
+        text_fmt(why, "%s: '%s' is too %s; the %s is ", key->name, yaml_show(text).text,
+                number > max ? "large" : "small", number > max ? "most" : "least");
+        add_bound(key->type, number > max ? max : key->min, why);
         return false;
     }
     if (key->type == S_FORMAT && number != 1) {
