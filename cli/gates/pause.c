@@ -107,6 +107,10 @@ int pause_command(const struct call *call)
     int64_t for_s = 0;
     if (!reason_of(call, true, &why, &err) || !flag_duration(call, FLAG_FOR, &for_s, &err))
         return out_usage(call, &err);
+    if (call_has(call, FLAG_FOR) && for_s == 0) {
+        err_set(&err, ERR_INPUT, "--for 0 ends at once; without --for it holds until pawl resume");
+        return out_usage(call, &err);
+    }
     int code = context_load(call, &context);
     if (code != EXIT_DONE)
         return code;

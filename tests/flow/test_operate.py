@@ -229,6 +229,7 @@ def test_a_pause_holds_until_it_is_resumed_and_says_by_whom(t):
     for bad, code in (("none", 3), ("channel:fax", 3), ("provider:resend", 3)):
         eq(w.run("pause", bad, "--reason", "x")[0], code, bad)
     eq(w.run("pause", "most")[0], 2, "a reason is demanded")
+    eq(w.run("pause", "most", "--for", "0s", "--reason", "x")[0], 2, "no time is not for ever")
     w.must("pause", "most", "--reason", "wrong text")
     check("paused already" in w.must("pause", "most", "--reason", "wrong price", "--for", "1h"), "one pause, changed")
     most, least = rows.add("most", "m@example.net"), rows.add("least", "l@example.net")
