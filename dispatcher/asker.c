@@ -10,14 +10,17 @@ struct question {
     char key_hex[KEY_HEX];
 };
 
-// What a search that was not answered says is no more than that.
+// What a search that was not answered says is no more than that. An answer holds messages and whom
+// they are for, which no detail of a try may say.
 static void landed(void *user, const struct http_reply *reply)
 {
     struct question *question = user;
     struct attempt_result result = {0};
-    http_result(reply, ATTEMPT_UNANSWERED, LEVEL_PROVIDER, reply->body, &result);
+    bool answered = reply->end == HTTP_REPLIED && reply->status == 200;
+    http_result(
+            reply, ATTEMPT_UNANSWERED, LEVEL_PROVIDER, answered ? SLICE("") : reply->body, &result);
     result.outcome = ATTEMPT_UNANSWERED;
-    if (reply->end == HTTP_REPLIED && reply->status == 200)
+    if (answered)
         question->driver->look_read(reply, question->key_hex, &result);
     look_landed(question->look, &result);
     free(question);

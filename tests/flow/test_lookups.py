@@ -50,7 +50,7 @@ class Postmark:
         if not to or (to.startswith("late+") and n < 2):
             return c.say(200, b'{"TotalCount":0,"Messages":[]}')
         named = "0" * 32 if to.startswith("wrong+") and n == 1 else key
-        return c.say(200, b'{"TotalCount":1,"Messages":[{"MessageID":"pm-%s","Metadata":{"pawl-delivery":"%s"}}]}'
+        return c.say(200, b'{"TotalCount":1,"Messages":[{"Subject":"Your code is 4711","MessageID":"pm-%s","Metadata":{"pawl-delivery":"%s"}}]}'
                      % (key.encode(), named.encode()))
 
 
@@ -87,6 +87,7 @@ def test_what_is_found_is_accepted_and_not_sent_again(t):
     eq(rows.cluster.value("SELECT count(*) FROM pawl.deliveries WHERE provider_id LIKE 'pm-%%' AND lookup_at IS NULL"), len(ids))
     eq(w.metric("pawl_lookups_total", outcome="found"), len(ids))
     eq(rows.cluster.value("SELECT sum(possible_duplicates) FROM pawl.deliveries"), 0)
+    eq(rows.cluster.value("SELECT count(*) FROM pawl.attempts WHERE detail LIKE '%%4711%%'"), 0, "no message in what tries say")
 
 
 def test_what_is_not_found_is_sent_again_only_once_that_counts(t):
