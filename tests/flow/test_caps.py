@@ -149,7 +149,7 @@ def test_a_killed_dispatcher_keeps_no_slot_and_frees_none_that_was_used(t):
     t.need_faults()
     w = world(t, cap="{ most: 1, in: 1h, per: recipient, then: withhold }", dispatchers=0)
     w.post(place("o-1", "c1", "a@example.net"))
-    one = w.dispatcher(fault="crash@claim.before_commit:1")
+    one = w.dispatcher(wait=False, fault="crash@claim.before_commit:1")  # it may be gone before it is ready
     eventually(lambda: not one.proc.alive(), 15, "it is gone before the commit")
     w.ended.append(w.dispatchers.pop())
     w.dispatcher()
