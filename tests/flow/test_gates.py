@@ -4,7 +4,7 @@ import sys
 import time
 
 from harness import *
-from kit.deliveries import ORDERS, POLICY, Rows, ended
+from kit.deliveries import POLICY, Rows, ended
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 # pylint: disable=wrong-import-position
@@ -18,7 +18,6 @@ BRIEF = """  brief:
     send: [email]
     retry: { wait: [100ms], for: 3s }
 """
-ORDERS["brief"] = 2
 
 
 def against(t, server, dispatchers=1):

@@ -61,7 +61,7 @@ class Rows:
             "INSERT INTO pawl.notifications VALUES (1, %s, %s, 1, %s, 1, %s, %s, 'e', '', %s, now());"
             "INSERT INTO pawl.deliveries(bucket, channel, notification_id, delivery_order, lane, address, created_at, updated_at,"
             " expires_at, retry_until) VALUES (1, 1, %s, %s, %s, %s, now(), now(), now() + %s::interval, now() + %s::interval)",
-            (self.types[kind], self.policy, nid, f"{kind}/{order}", order, data, nid, ORDERS[kind], lane, email, expires, retry))
+            (self.types[kind], self.policy, nid, f"{kind}/{order}", order, data, nid, ORDERS.get(kind, 2), lane, email, expires, retry))
         if due:
             self.cluster.query("INSERT INTO pawl.due VALUES (1, %s, now(), %s, 1, 0, 0, '')", (lane, nid))
         return nid
