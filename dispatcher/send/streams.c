@@ -59,7 +59,9 @@ bool stream_line(struct stream *stream, struct goaways *goaways, struct slice li
         if (connection_number(text, &number))
             *stream = (struct stream){.connection = number + 1, .free = stream->free};
     } else if (starts(text, using)) {
-        stream->id = strtoll(text + strlen(using), NULL, 10);
+        // From here on it may be taken, whatever became of the streams before.
+        *stream = (struct stream){
+                .connection = stream->connection, .id = strtoll(text + strlen(using), NULL, 10)};
     } else if (starts(text, "REFUSED_STREAM, retrying")) {
         stream->refused = true;
     } else if (starts(text, "Connection died, retrying")) {

@@ -145,6 +145,8 @@ def replies_mean_what_they_say(t, name):
     answers.append(lambda c: c.cut())
     order = shop.order("most", phone=PHONE)
     shop.ended(order, "unknown")
+    if name == "sinch":
+        return  # can be asked what became of it, and is, before anything is sent again: test_lookups.py
     n = len(p.requests)
     answers.extend([lambda c: c.cut(), lambda c: c.say(500, b""), ok])
     order = shop.order("least", phone=PHONE)
