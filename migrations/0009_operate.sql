@@ -12,7 +12,7 @@ ALTER TABLE claims ADD COLUMN lookup boolean NOT NULL DEFAULT false;
 CREATE INDEX audit_object ON audit (object text_pattern_ops);
 
 -- An unknown outcome is settled, what waits is cancelled, what ended is sent anew.
-GRANT INSERT, UPDATE ON deliveries TO pawl_operator;
+GRANT INSERT, UPDATE (state, reason, updated_at, provider_id, lookup_at) ON deliveries TO pawl_operator;
 GRANT INSERT ON due, attempts TO pawl_operator;
 GRANT INSERT, DELETE ON unknown_outcomes TO pawl_operator;
-GRANT UPDATE, DELETE ON cap_slots TO pawl_operator;
+GRANT DELETE ON cap_slots TO pawl_operator;

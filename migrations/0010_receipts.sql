@@ -41,7 +41,7 @@ CREATE TABLE receipts_15 PARTITION OF receipts FOR VALUES IN (15);
 -- The receiver moves a delivery by what a receipt says. It reads what the judgement needs, and no rendered message; it
 -- writes the columns that a move changes.
 GRANT SELECT (bucket, notification_id, channel, target, redrive, state, tries, unknown_tries, delivery_order, lane, address,
-              provider_id, expires_at, retry_until) ON deliveries TO pawl_receiver;
+              provider_id, expires_at, retry_until, lookup_at) ON deliveries TO pawl_receiver;
 GRANT UPDATE (state, reason, updated_at, provider_id, lookup_at) ON deliveries TO pawl_receiver;
 GRANT SELECT (bucket, notification_id, channel, target, redrive), DELETE ON unknown_outcomes TO pawl_receiver;
 GRANT INSERT ON attempts, receipts, suppressions TO pawl_receiver;

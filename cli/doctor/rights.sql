@@ -22,7 +22,7 @@ WITH rule AS (
         ('pawl_maint', 'keys_0 replay_keys_0 bodies_0 repeats_0 moves_0 attempts_0 contents_0 rejected_0 receipts_0', 'SELECT TRUNCATE', true),
         ('pawl_maint', 'orders notifications deliveries audit_0', 'INSERT DELETE TRUNCATE', false),
         ('pawl_operator', 'policy_versions policy_texts names audit deliveries due attempts unknown_outcomes pauses suppressions', 'INSERT', true),
-        ('pawl_operator', 'deliveries pauses', 'UPDATE', true),
+        ('pawl_operator', 'pauses', 'UPDATE', true),
         ('pawl_operator', 'unknown_outcomes cap_slots suppressions', 'DELETE', true),
         ('pawl_operator', 'orders keys bodies moves rejected', 'INSERT UPDATE DELETE TRUNCATE', false),
         ('pawl_operator', 'attempts audit', 'UPDATE DELETE TRUNCATE', false)

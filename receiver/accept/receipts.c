@@ -94,6 +94,7 @@ void receipts_locked(struct work *work, int call)
         settle->now_us = pg_big(pg, call, row, 7);
         settle->expires_us = big_or_zero(pg, call, row, 8);
         settle->retry_until_us = big_or_zero(pg, call, row, 9);
+        settle->asks = pg_bool(pg, call, row, 10);
     }
 }
 

@@ -22,13 +22,15 @@ void settle_fini(struct settle *settle)
 
 // Whether the receipt is of the try that counts now. While a try is on the wire, or its outcome is
 // unknown, the id that is stored is an earlier one's; else it is the last one's. Where an id lacks
-// on either side, it is taken to be of this try.
+// on either side, it is taken to be of this try. What is due to be asked about is such an unknown
+// outcome.
 static bool of_this_try(const struct settle *settle, const struct receipt *receipt)
 {
     const char *last = settle->id[0] ? settle->id : settle->provider_id;
     if (!last || !receipt->id[0])
         return true;
-    bool earlier = settle->state == SETTLE_WIRE || settle->state == SETTLE_UNKNOWN;
+    bool earlier = settle->state == SETTLE_WIRE || settle->state == SETTLE_UNKNOWN ||
+                   (settle->state == SETTLE_DUE && settle->asks);
     return (strcmp(last, receipt->id) == 0) != earlier;
 }
 
@@ -36,7 +38,7 @@ static void move(struct settle *settle, int state, const struct receipt *receipt
 {
     settle->state = state;
     settle->changed = true;
-    settle->again = false;
+    settle->again = settle->asks = false;
     snprintf(settle->id, sizeof settle->id, "%s", receipt->id);
     snprintf(settle->reason, sizeof settle->reason, "%s",
             state == SETTLE_ACCEPTED || state == SETTLE_DELIVERED ? "" : receipt->said);
@@ -113,9 +115,10 @@ static enum settle_outcome judge_temporary(struct settle *settle, const struct r
         const struct message *message, uint32_t random)
 {
     static const int before[] = {SETTLE_WIRE, SETTLE_ACCEPTED, SETTLE_UNKNOWN, -1};
-    if (settle->state == SETTLE_DUE || settle->state == SETTLE_BOUNCED)
+    bool asks = settle->state == SETTLE_DUE && settle->asks;
+    if ((settle->state == SETTLE_DUE && !asks) || settle->state == SETTLE_BOUNCED)
         return SETTLE_SAME;
-    if (!is(settle->state, before) || !of_this_try(settle, receipt))
+    if (!(asks || is(settle->state, before)) || !of_this_try(settle, receipt))
         return SETTLE_STALE;
     int64_t wait_ms = wait_of(settle, receipt, message, random);
     int64_t at_us = settle->now_us + wait_ms * 1000;

@@ -28,6 +28,7 @@ struct settle {
     int64_t now_us, expires_us, retry_until_us; // database clock; 0 = never, no retry
     // As it is now:
     int state;
+    bool asks; // due: its provider is to be asked what became of the last try, nothing is sent
     bool changed;
     bool again; // due again in wait_ms
     int64_t wait_ms;

@@ -14,9 +14,10 @@ COLUMNS = {  # rights on some columns only
     ("pawl_maint", "notifications", "UPDATE"): {"data"},  # blanked after its time
     # What a receipt is judged by, and what it moves.
     ("pawl_receiver", "deliveries", "SELECT"): KEY | {"state", "tries", "unknown_tries", "delivery_order", "lane", "address", "provider_id",
-                                                      "expires_at", "retry_until"},
+                                                      "expires_at", "retry_until", "lookup_at"},
     ("pawl_receiver", "deliveries", "UPDATE"): {"state", "reason", "updated_at", "provider_id", "lookup_at"},
     ("pawl_receiver", "unknown_outcomes", "SELECT"): KEY,
+    ("pawl_operator", "deliveries", "UPDATE"): {"state", "reason", "updated_at", "provider_id", "lookup_at"},  # by hand
 }
 RINGS = {"keys": 4, "replay_keys": 4, "bodies": 16, "repeats": 16, "moves": 16, "attempts": 16, "contents": 16, "rejected": 16, "receipts": 16, "audit": 16}
 EMPTIED = [f"{ring}_{i}" for ring, n in RINGS.items() if ring != "audit" for i in range(n)]
@@ -36,8 +37,8 @@ ALLOWED = {
         "key_gen": "siu", "emptied": "siu", "blanked_until": "su", "blank_later": "sid", "policy_versions": "s", "waiting": "s",
         "due": "s", "claims": "s", "deliveries": "s", "notifications": "s", **{slot: "st" for slot in EMPTIED}},
     "pawl_operator": {  # and "s" on all but tokens
-        "policy_versions": "si", "policy_texts": "si", "names": "si", "audit": "si", "deliveries": "siu", "due": "si", "attempts": "si",
-        "unknown_outcomes": "sid", "cap_slots": "sud",
+        "policy_versions": "si", "policy_texts": "si", "names": "si", "audit": "si", "deliveries": "si", "due": "si", "attempts": "si",
+        "unknown_outcomes": "sid", "cap_slots": "sd",
         "pauses": "siu", "suppressions": "siud"},
 }
 
