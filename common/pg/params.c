@@ -248,6 +248,18 @@ void pg_e_bytes(struct pg *pg, struct slice v)
         pg_e_null(pg);
 }
 
+void pg_e_said(struct pg *pg, const char *text)
+{
+    char clean[256];
+    size_t n = 0;
+    for (; text && text[n] && n < sizeof clean; n++)
+        clean[n] = (char)(text[n] >= 0x20 && text[n] < 0x7f ? text[n] : '?');
+    if (n == 0)
+        pg_e_null(pg);
+    else
+        pg_e_bytes(pg, (struct slice){(const unsigned char *)clean, n});
+}
+
 void pg_e_uuid(struct pg *pg, struct key v)
 {
     element(pg, WIRE_UUID, (struct slice){v.bytes, sizeof v.bytes});

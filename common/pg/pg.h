@@ -66,6 +66,9 @@ void pg_e_big(struct pg *pg, int64_t v);
 void pg_e_bool(struct pg *pg, bool v);
 void pg_e_double(struct pg *pg, double v);
 void pg_e_bytes(struct pg *pg, struct slice v); // text or bytea element; ptr NULL = NULL element
+// A text element of what a stranger said, cut at any byte and in any encoding: at most 256 bytes,
+// '?' for what is not printable ASCII; NULL and "" = NULL element.
+void pg_e_said(struct pg *pg, const char *text);
 void pg_e_uuid(struct pg *pg, struct key v);
 void pg_e_null(struct pg *pg);
 

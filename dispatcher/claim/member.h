@@ -55,6 +55,20 @@ int64_t member_row_now_us(const struct pg *pg, int call, int row);
 int member_row_policy(const struct pg *pg, int call, int row); // 0 = the delivery moved on
 bool member_row_rendered(const struct pg *pg, int call, int row);
 
+// Those of a list that a statement is about, and what it says of each, an array a column.
+struct members {
+    const struct member *list;
+    size_t n;
+    bool (*is)(const struct member *member, const void *how);
+    const void *how;
+};
+struct member_column {
+    void (*begin)(struct pg *pg);
+    void (*element)(struct pg *pg, const struct member *member);
+};
+void members_column(struct pg *pg, const struct members *of, struct member_column column);
+void members_names(struct pg *pg, const struct members *of); // the five of a delivery's key
+
 // The statements of the further flights; each only when there is a member for it (then true).
 // Members are numbered for their results in the order in which they stand.
 bool members_add_content(struct pg *pg, const struct member *members, size_t n);

@@ -1,41 +1,32 @@
 #include "dispatcher/claim/member.h"
 #include "dispatcher/dispatcher_sql.h"
 
-typedef void begin_array(struct pg *pg);
-typedef void add_element(struct pg *pg, const struct member *member);
-
-struct column {
-    begin_array *begin;
-    add_element *element;
-};
-
-// Which members a statement is about.
 struct choice {
     enum fate fate;
     bool rendered_only, gated_only;
 };
 
-static bool chosen(const struct member *member, struct choice choice)
+static bool chosen(const struct member *member, const void *how)
 {
-    return member->fate == choice.fate && (!choice.rendered_only || member->rendered) &&
-           (!choice.gated_only || member->at < GATE_COUNT);
+    const struct choice *choice = how;
+    return member->fate == choice->fate && (!choice->rendered_only || member->rendered) &&
+           (!choice->gated_only || member->at < GATE_COUNT);
 }
 
-static bool any(const struct member *members, size_t n, struct choice choice)
+static bool any(const struct members *of)
 {
-    for (size_t i = 0; i < n; i++)
-        if (chosen(&members[i], choice))
+    for (size_t i = 0; i < of->n; i++)
+        if (of->is(&of->list[i], of->how))
             return true;
     return false;
 }
 
-static void add_column(struct pg *pg, const struct member *members, size_t n, struct choice choice,
-        struct column column)
+void members_column(struct pg *pg, const struct members *of, struct member_column column)
 {
     column.begin(pg);
-    for (size_t i = 0; i < n; i++)
-        if (chosen(&members[i], choice))
-            column.element(pg, &members[i]);
+    for (size_t i = 0; i < of->n; i++)
+        if (of->is(&of->list[i], of->how))
+            column.element(pg, &of->list[i]);
 }
 
 static void e_bucket(struct pg *pg, const struct member *m)
@@ -116,7 +107,7 @@ static void e_waits(struct pg *pg, const struct member *m)
 }
 
 // Every statement starts with the members' names.
-static const struct column names[] = {
+static const struct member_column names[] = {
         {pg_p_ints, e_bucket},
         {pg_p_uuids, e_notification},
         {pg_p_ints, e_channel},
@@ -124,85 +115,80 @@ static const struct column names[] = {
         {pg_p_ints, e_redrive},
 };
 
-static void add_names(struct pg *pg, const struct member *members, size_t n, struct choice choice)
+void members_names(struct pg *pg, const struct members *of)
 {
     for (size_t c = 0; c < ARRAY_LEN(names); c++)
-        add_column(pg, members, n, choice, names[c]);
+        members_column(pg, of, names[c]);
+}
+
+// A statement on those of a choice: their names, then these columns. False: there is none of them.
+static bool add(struct pg *pg, int statement, const struct members *of,
+        const struct member_column *columns, size_t n)
+{
+    if (!any(of))
+        return false;
+    pg_add(pg, statement);
+    members_names(pg, of);
+    for (size_t c = 0; c < n; c++)
+        members_column(pg, of, columns[c]);
+    return true;
 }
 
 bool members_add_content(struct pg *pg, const struct member *members, size_t n)
 {
-    struct choice choice = {.fate = FATE_WIRE, .rendered_only = true};
-    if (!any(members, n, choice))
-        return false;
-    pg_add(pg, SQL_CONTENT_PUT);
-    add_names(pg, members, n, choice);
-    add_column(pg, members, n, choice, (struct column){pg_p_texts, e_content});
-    return true;
+    static const struct choice choice = {.fate = FATE_WIRE, .rendered_only = true};
+    static const struct member_column columns[] = {{pg_p_texts, e_content}};
+    return add(pg, SQL_CONTENT_PUT, &(struct members){members, n, chosen, &choice}, columns,
+            ARRAY_LEN(columns));
 }
+
+static const struct choice on_the_wire = {.fate = FATE_WIRE};
 
 bool members_add_wire(struct pg *pg, const struct member *members, size_t n)
 {
-    struct choice choice = {.fate = FATE_WIRE};
-    if (!any(members, n, choice))
-        return false;
-    pg_add(pg, SQL_WIRE);
-    add_names(pg, members, n, choice);
-    add_column(pg, members, n, choice, (struct column){pg_p_ints, e_tries});
-    add_column(pg, members, n, choice, (struct column){pg_p_bools, e_rendered});
-    add_column(pg, members, n, choice, (struct column){pg_p_texts, e_provider});
-    return true;
+    static const struct member_column columns[] = {
+            {pg_p_ints, e_tries}, {pg_p_bools, e_rendered}, {pg_p_texts, e_provider}};
+    return add(pg, SQL_WIRE, &(struct members){members, n, chosen, &on_the_wire}, columns,
+            ARRAY_LEN(columns));
 }
 
 bool members_add_ends(struct pg *pg, const struct member *members, size_t n)
 {
-    struct choice choice = {.fate = FATE_END};
-    if (!any(members, n, choice))
-        return false;
-    pg_add(pg, SQL_FINISH);
-    add_names(pg, members, n, choice);
-    add_column(pg, members, n, choice, (struct column){pg_p_ints, e_tries});
-    add_column(pg, members, n, choice, (struct column){pg_p_ints, e_end});
-    add_column(pg, members, n, choice, (struct column){pg_p_texts, e_reason});
-    return true;
+    static const struct choice choice = {.fate = FATE_END};
+    static const struct member_column columns[] = {
+            {pg_p_ints, e_tries}, {pg_p_ints, e_end}, {pg_p_texts, e_reason}};
+    return add(pg, SQL_FINISH, &(struct members){members, n, chosen, &choice}, columns,
+            ARRAY_LEN(columns));
 }
 
 bool members_add_later(struct pg *pg, const struct member *members, size_t n)
 {
-    struct choice choice = {.fate = FATE_LATER};
-    if (!any(members, n, choice))
-        return false;
-    pg_add(pg, SQL_POSTPONE);
-    add_names(pg, members, n, choice);
-    add_column(pg, members, n, choice, (struct column){pg_p_ints, e_tries});
-    add_column(pg, members, n, choice, (struct column){pg_p_ints, e_lane});
-    add_column(pg, members, n, choice, (struct column){pg_p_bigs, e_later});
-    return true;
+    static const struct choice choice = {.fate = FATE_LATER};
+    static const struct member_column columns[] = {
+            {pg_p_ints, e_tries}, {pg_p_ints, e_lane}, {pg_p_bigs, e_later}};
+    return add(pg, SQL_POSTPONE, &(struct members){members, n, chosen, &choice}, columns,
+            ARRAY_LEN(columns));
 }
 
 bool members_add_held(struct pg *pg, const struct member *members, size_t n)
 {
-    struct choice choice = {.fate = FATE_LATER, .gated_only = true};
-    if (!any(members, n, choice))
-        return false;
-    pg_add(pg, SQL_HOLD);
-    add_names(pg, members, n, choice);
-    add_column(pg, members, n, choice, (struct column){pg_p_ints, e_tries});
-    add_column(pg, members, n, choice, (struct column){pg_p_bigs, e_waits});
-    add_column(pg, members, n, choice, (struct column){pg_p_texts, e_reason});
-    return true;
+    static const struct choice choice = {.fate = FATE_LATER, .gated_only = true};
+    static const struct member_column columns[] = {
+            {pg_p_ints, e_tries}, {pg_p_bigs, e_waits}, {pg_p_texts, e_reason}};
+    return add(pg, SQL_HOLD, &(struct members){members, n, chosen, &choice}, columns,
+            ARRAY_LEN(columns));
 }
 
 void members_add_claim(
         struct pg *pg, const struct member *members, size_t n, const struct key ids[2], int64_t ms)
 {
-    struct choice choice = {.fate = FATE_WIRE};
+    const struct members of = {members, n, chosen, &on_the_wire};
     pg_add(pg, SQL_CLAIM_PUT);
     pg_p_uuid(pg, ids[0]);
     pg_p_uuid(pg, ids[1]);
     pg_p_big(pg, ms);
-    add_names(pg, members, n, choice);
-    add_column(pg, members, n, choice, (struct column){pg_p_ints, e_next_try});
+    members_names(pg, &of);
+    members_column(pg, &of, (struct member_column){pg_p_ints, e_next_try});
 }
 
 static struct member *nth_of(struct member *members, size_t n, enum fate fate, int nth)

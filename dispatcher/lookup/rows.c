@@ -22,19 +22,6 @@ void look_names_add(struct pg *pg, const struct look *looks, size_t n)
         pg_e_int(pg, looks[i].tries);
 }
 
-// What a provider said is in any encoding; the database takes UTF-8 only.
-static void e_said(struct pg *pg, const char *text)
-{
-    char clean[256];
-    size_t n = 0;
-    for (; text && text[n] && n < sizeof clean; n++)
-        clean[n] = (char)(text[n] >= 0x20 && text[n] < 0x7f ? text[n] : '?');
-    if (n == 0)
-        pg_e_null(pg);
-    else
-        pg_e_bytes(pg, (struct slice){(const unsigned char *)clean, n});
-}
-
 #define EACH(begin, element)                                                                       \
     do {                                                                                           \
         begin(pg);                                                                                 \
@@ -67,8 +54,8 @@ void look_rows_add(struct pg *pg, const struct look *looks, size_t n)
     EACH(pg_p_ints, pg_e_int(pg, (int32_t)look->decision.state));
     EACH(pg_p_bigs, e_wait(pg, &look->decision));
     EACH(pg_p_bools, pg_e_bool(pg, look->decision.again));
-    EACH(pg_p_texts, e_said(pg, look->decision.reason));
+    EACH(pg_p_texts, pg_e_said(pg, look->decision.reason));
     EACH(pg_p_ints, e_code(pg, look->result.code));
-    EACH(pg_p_texts, e_said(pg, look->result.detail));
-    EACH(pg_p_texts, e_said(pg, look->result.provider_id));
+    EACH(pg_p_texts, pg_e_said(pg, look->result.detail));
+    EACH(pg_p_texts, pg_e_said(pg, look->result.provider_id));
 }

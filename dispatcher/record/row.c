@@ -50,22 +50,9 @@ static void e_unknown_spent(struct pg *pg, const struct record_row *row)
     pg_e_bool(pg, row->decision->unknown_spent);
 }
 
-// What a peer said is cut at any byte and in any encoding; the database takes UTF-8 only.
-static void e_said(struct pg *pg, const char *text)
-{
-    char clean[256];
-    size_t n = 0;
-    for (; text && text[n] && n < sizeof clean; n++)
-        clean[n] = (char)(text[n] >= 0x20 && text[n] < 0x7f ? text[n] : '?');
-    if (n == 0)
-        pg_e_null(pg);
-    else
-        pg_e_bytes(pg, (struct slice){(const unsigned char *)clean, n});
-}
-
 static void e_reason(struct pg *pg, const struct record_row *row)
 {
-    e_said(pg, row->decision->reason);
+    pg_e_said(pg, row->decision->reason);
 }
 
 static void e_outcome(struct pg *pg, const struct record_row *row)
@@ -100,17 +87,17 @@ static void e_possible_duplicate(struct pg *pg, const struct record_row *row)
 
 static void e_enhanced(struct pg *pg, const struct record_row *row)
 {
-    e_said(pg, row->delivery->result.enhanced);
+    pg_e_said(pg, row->delivery->result.enhanced);
 }
 
 static void e_detail(struct pg *pg, const struct record_row *row)
 {
-    e_said(pg, row->delivery->result.detail);
+    pg_e_said(pg, row->delivery->result.detail);
 }
 
 static void e_provider_id(struct pg *pg, const struct record_row *row)
 {
-    e_said(pg, row->delivery->result.provider_id);
+    pg_e_said(pg, row->delivery->result.provider_id);
 }
 
 static void e_free(struct pg *pg, const struct record_row *row)
@@ -182,7 +169,7 @@ static void e_suppress(struct pg *pg, const struct record_row *row)
 static void e_source(struct pg *pg, const struct record_row *row)
 {
     const char *provider = row->delivery->provider;
-    e_said(pg, provider ? provider : channel_name(row->delivery->channel));
+    pg_e_said(pg, provider ? provider : channel_name(row->delivery->channel));
 }
 
 // In the order of suppress.sql's parameters.

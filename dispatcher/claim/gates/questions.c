@@ -23,47 +23,21 @@ static bool is_asking(const struct member *member, enum gate_kind gate)
     return member->asking & (1u << gate);
 }
 
+static bool asks(const struct member *member, const void *gate)
+{
+    return is_asking(member, *(const enum gate_kind *)gate);
+}
+
 void asking_column(struct pg *pg, const struct asking *asking, void (*begin)(struct pg *pg),
         void (*element)(struct pg *pg, const struct member *member))
 {
-    begin(pg);
-    for (size_t i = 0; i < asking->n; i++)
-        if (is_asking(&asking->members[i], asking->gate))
-            element(pg, &asking->members[i]);
-}
-
-static void e_bucket(struct pg *pg, const struct member *m)
-{
-    pg_e_int(pg, m->delivery->bucket);
-}
-
-static void e_notification(struct pg *pg, const struct member *m)
-{
-    pg_e_uuid(pg, m->delivery->notification);
-}
-
-static void e_channel(struct pg *pg, const struct member *m)
-{
-    pg_e_int(pg, (int32_t)m->delivery->channel);
-}
-
-static void e_target(struct pg *pg, const struct member *m)
-{
-    pg_e_bytes(pg, slice_of(m->delivery->target));
-}
-
-static void e_redrive(struct pg *pg, const struct member *m)
-{
-    pg_e_int(pg, m->delivery->redrive);
+    const struct members of = {asking->members, asking->n, asks, &asking->gate};
+    members_column(pg, &of, (struct member_column){begin, element});
 }
 
 void asking_names(struct pg *pg, const struct asking *asking)
 {
-    asking_column(pg, asking, pg_p_ints, e_bucket);
-    asking_column(pg, asking, pg_p_uuids, e_notification);
-    asking_column(pg, asking, pg_p_ints, e_channel);
-    asking_column(pg, asking, pg_p_texts, e_target);
-    asking_column(pg, asking, pg_p_ints, e_redrive);
+    members_names(pg, &(struct members){asking->members, asking->n, asks, &asking->gate});
 }
 
 static bool is_for(const struct question *question, const struct member *member)
