@@ -246,7 +246,7 @@ static int run(struct reverify *reverify, const struct context *context)
     struct err err = {0};
     reverify->options = (struct accept_options){.conninfo = context->database,
             .credentials = context->host->credentials,
-            .known = {.scheme = scheme_known, .signs_url = scheme_signs_url},
+            .known = policy_knowledge,
             .pointers = door_pointers,
             .policies = policy_box_new(),
             .deadline_ms = DEADLINE_MS};

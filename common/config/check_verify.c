@@ -258,8 +258,10 @@ static void check_keys(const struct making *making, const struct source *source,
     bool custom = strcmp(scheme, "custom") == 0, none = strcmp(scheme, "none") == 0;
     bool jwt = strcmp(scheme, "jwt") == 0;
     bool header = source->verify && source->verify->id_header;
-    // What a topic carries says its type, which the scheme can't know.
-    bool topic = making->known->keys && making->known->keys(scheme) == KEYS_TOPICS;
+    // What a topic carries says its type, which the scheme can't know. A program that knows no
+    // schemes takes it for one.
+    bool topic = !custom && !none && !jwt &&
+                 (!making->known->keys || making->known->keys(scheme) == KEYS_TOPICS);
     const struct {
         const char *key;
         const void *slot;

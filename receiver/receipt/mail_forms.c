@@ -66,6 +66,9 @@ static const struct receipt_rule ses[] = {
         {"DeliveryDelay", NULL, RECEIPT_ACCEPTED, SUPPRESS_NOT, 0},
         {"Delivery", NULL, RECEIPT_DELIVERED, SUPPRESS_NOT, 0},
         {"Bounce", "Permanent", RECEIPT_BOUNCED, SUPPRESS_BOUNCE, 0},
+        {"Bounce", "MessageTooLarge", RECEIPT_BOUNCED, SUPPRESS_NOT, 0}, // "Transient", but the
+        {"Bounce", "ContentRejected", RECEIPT_BOUNCED, SUPPRESS_NOT, 0}, // same message would not
+        {"Bounce", "AttachmentRejected", RECEIPT_BOUNCED, SUPPRESS_NOT, 0}, // pass later either
         {"Bounce", "Transient", RECEIPT_TEMPORARY, SUPPRESS_NOT, 0},
         {"Bounce", NULL, RECEIPT_BOUNCED, SUPPRESS_NOT, 0}, // Undetermined
         {"Complaint", NULL, RECEIPT_COMPLAINED, SUPPRESS_COMPLAINT, 0},
@@ -121,7 +124,8 @@ const struct receipt_form receipt_mail_forms[] = {
                 .place = {"/Message/mail/tags/pawl_place/0"},
                 .id = {"/Message/mail/messageId"},
                 .status = {"/Message/eventType", "/Message/notificationType"},
-                .code = {"/Message/bounce/bounceType", "/Message/complaint/complaintFeedbackType"},
+                .code = {"/Message/bounce/bounceType", "/Message/bounce/bounceSubType",
+                        "/Message/complaint/complaintFeedbackType"},
                 .detail = {"/Message/bounce/bouncedRecipients/0/diagnosticCode",
                         "/Message/bounce/bounceSubType", "/Message/reject/reason"},
                 RULES(ses),
