@@ -99,6 +99,7 @@ void arrival_free(struct arrival *arrival)
     if (!arrival)
         return;
     arrival_drop_events(arrival);
+    free(arrival->marks);
     free(arrival->headers);
     free(arrival->query);
     free(arrival);

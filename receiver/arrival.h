@@ -54,6 +54,15 @@ struct event {
     int64_t age_us;         // of a repeat: since the first copy
 };
 
+// What the database has to do with one event of a request that it refused as a whole
+// (accept/sift.h).
+enum event_mark {
+    EVENT_TAKEN = 0,
+    EVENT_LEFT_OUT, // of a try that is taken back
+    EVENT_REFUSED,  // parked, with its own id and type
+    EVENT_STRIPPED, // parked, with an id of ours and nothing of its own
+};
+
 // The answer an arrival gets; receiver/http turns it into a status (design.md §7).
 enum answer {
     ANSWER_NONE,
@@ -78,14 +87,16 @@ struct arrival {
     unsigned char once[32];   // the sha256 of what must come only once
     bool unsubscribes; // no webhook at all: the recipient of the delivery there wants no more
     struct delivery_place place; // of that
-    char *query;          // of a source of receipts: the URL's part behind '?', owned; or NULL
-    char *headers;        // kept header lines "Name: value\n", secrets redacted; may be NULL
-    int64_t received_us;  // wall clock
-    int64_t deadline_ms;  // monotonic: past it the answer is 503
-    int secret_index;     // which live secret matched
-    int lane;             // the HTTP loop it came in by and goes back to
-    struct event *events; // made by accept's reading step; in a batch's own order
-    size_t n_events;      // 0: a batch of none
+    char *query;            // of a source of receipts: the URL's part behind '?', owned; or NULL
+    char *headers;          // kept header lines "Name: value\n", secrets redacted; may be NULL
+    int64_t received_us;    // wall clock
+    int64_t deadline_ms;    // monotonic: past it the answer is 503
+    int secret_index;       // which live secret matched
+    int lane;               // the HTTP loop it came in by and goes back to
+    struct event *events;   // made by accept's reading step; in a batch's own order
+    size_t n_events;        // 0: a batch of none
+    enum event_mark *marks; // of its events, in their order; owned; NULL = all are taken
+    size_t n_marks;
     enum answer answer;
     void *request;        // receiver/http's own; NULL when the client is gone
     struct arrival *next; // queue link

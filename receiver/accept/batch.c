@@ -40,6 +40,8 @@ static void add_items(struct batch *batch, struct arrival *arrival, size_t *room
         return;
     for (size_t i = 0; i < arrival->n_events; i++) {
         struct event *event = &arrival->events[i];
+        if (i < arrival->n_marks && arrival->marks[i] == EVENT_LEFT_OUT)
+            continue;
         if (batch->n == *room) {
             *room = *room ? 2 * *room : 64;
             batch->items = xrealloc(batch->items, *room * sizeof *batch->items);

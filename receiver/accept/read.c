@@ -92,11 +92,27 @@ static void complete(const struct reading *reading, struct event *event)
     event->data = event->data ? event->data : xstrdup("{}");
 }
 
+// What the database would not have is kept for a person, as what can't be read is.
+static const char *park_refused(const struct reading *reading, struct event *event)
+{
+    const struct arrival *arrival = reading->arrival;
+    enum event_mark mark =
+            reading->place < arrival->n_marks ? arrival->marks[reading->place] : EVENT_TAKEN;
+    if (mark == EVENT_STRIPPED) {
+        free(steal(&event->id));
+        free(steal(&event->type));
+        free(steal(&event->scope));
+    }
+    bool refused = mark == EVENT_REFUSED || mark == EVENT_STRIPPED;
+    return refused ? "refused-by-database" : event->parked_reason;
+}
+
 static void read_one(const struct reading *reading, struct slice raw, struct event *event)
 {
     *event = (struct event){.to = -1};
     fingerprint(raw, reading, event);
     event->parked_reason = read_event(reading, event);
+    event->parked_reason = park_refused(reading, event);
     note_signed(reading, event);
     complete(reading, event);
 }

@@ -58,6 +58,8 @@ enum {
 // "bad-batch" (it is something else), "batch-too-long", "unreadable", "duplicate-member". Arrays
 // without a member make no event at all; where elements on the way had no such array, there is one
 // unmapped event with the remark "no-members", so that what was acknowledged is kept.
+// What arrival->marks calls refused is parked as "refused-by-database"; stripped, it has an id of
+// ours, no type and no scope as well.
 // The fingerprint is the sha256 of the member's own bytes, so that a repeat within another batch is
 // the same event. What is signed is the whole body: where the id is not signed, the key of a member
 // is made of those bytes and of its place.

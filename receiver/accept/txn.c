@@ -245,7 +245,8 @@ static bool commit_flight(struct work *work)
     receipts_leavers(work->pg, work->batch);
     if (work->txn->run_again || work->run_again)
         pg_add(work->pg, ACCEPT_ANCHOR);
-    pg_add_commit(work->pg);
+    if (!work->txn->trial)
+        pg_add_commit(work->pg);
     return fly(work);
 }
 
@@ -290,6 +291,8 @@ static enum txn_end run_once(struct work *work)
         return end_of_failure(work);
     if (!up_to_date)
         return pg_rollback(work->pg) ? TXN_OUTDATED : TXN_FAILED;
+    if (work->txn->trial)
+        return pg_rollback(work->pg) ? TXN_DONE : TXN_FAILED;
     if (!pg_committed(work->pg)) {
         err_set(work->err, ERR_TEMP, "the commit was not confirmed as the setup demands");
         return TXN_FAILED;

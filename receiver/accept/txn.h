@@ -11,6 +11,7 @@ struct txn {
     bool overlap;
     int version;    // policy version this process works under
     bool run_again; // set by the caller: an earlier try of this batch may have been committed
+    bool trial;     // set by the caller: nothing is committed, be it done
 };
 
 enum txn_end {

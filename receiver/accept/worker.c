@@ -5,7 +5,9 @@
 #include "common/metrics.h"
 #include "common/store/policy_store.h"
 #include "receiver/accept/accept_sql.h"
+#include "receiver/accept/adopt.h"
 #include "receiver/accept/count.h"
+#include "receiver/accept/sift.h"
 
 #include <stdio.h>
 
@@ -28,18 +30,10 @@ static void disconnect(struct worker *worker)
     worker->txn.pg = NULL;
 }
 
-static void drop_policy(struct worker *worker)
-{
-    once_keys_free(worker->once);
-    policy_unref(worker->policy);
-    worker->once = NULL;
-    worker->policy = NULL;
-}
-
 void worker_fini(struct worker *worker)
 {
     disconnect(worker);
-    drop_policy(worker);
+    adopt_none(worker);
 }
 
 static bool connect_now(struct worker *worker, struct err *err)
@@ -59,58 +53,6 @@ static bool connect_now(struct worker *worker, struct err *err)
     return worker->txn.pg;
 }
 
-static void log_findings(const struct diag *diag)
-{
-    for (size_t i = 0; i < diag->n; i++)
-        if (diag->rows[i].level != DIAG_INACTIVE)
-            LOG(WARNING, "policy.finding", diag->rows[i].text);
-}
-
-// A source whose secret can't be read stays without it, and answers 503; the others work on.
-static void load_secrets(struct worker *worker, struct policy *policy)
-{
-    struct diag diag = {0};
-    if (!secrets_load(policy, worker->options->credentials, SECRETS_OF_SOURCES, &diag))
-        LOG0(ERROR, "policy.secrets", "some secrets could not be loaded");
-    log_findings(&diag);
-    diag_fini(&diag);
-}
-
-static bool adopt(struct worker *worker, struct policy *policy, struct err *err)
-{
-    struct once_keys *once = once_keys_new(policy, err);
-    if (!once) {
-        policy_unref(policy);
-        return false;
-    }
-    drop_policy(worker);
-    worker->policy = policy;
-    worker->once = once;
-    worker->txn.version = policy->version;
-    return true;
-}
-
-// Takes what another thread has loaded already, else loads from the database and shares it.
-static bool load_policy(struct worker *worker, bool fresh, struct err *err)
-{
-    struct policy *shared = policy_box_get(worker->options->policies);
-    if (!fresh && shared && shared->version == worker->txn.version &&
-            (!worker->policy || shared != worker->policy))
-        return adopt(worker, shared, err);
-    policy_unref(shared);
-    struct policy *policy =
-            policy_store_load(worker->txn.pg, ACCEPT_COUNT, 0, &worker->options->known, err);
-    if (!policy)
-        return false;
-    load_secrets(worker, policy);
-    policy_box_put(worker->options->policies, policy_ref(policy));
-    LOG(INFO, "policy.loaded", "policy loaded", L_INT("policy_version", policy->version));
-    if (policy->inactive[0])
-        LOG(WARNING, "policy.inactive", "this policy says what does not run yet",
-                L_STR("not_active_yet", policy->inactive));
-    return adopt(worker, policy, err);
-}
-
 static void connect_failed(struct worker *worker, const struct err *err)
 {
     disconnect(worker);
@@ -128,24 +70,13 @@ bool worker_ready(struct worker *worker)
         return false;
     struct err err = {0};
     disconnect(worker);
-    if (!connect_now(worker, &err) || (!worker->policy && !load_policy(worker, false, &err))) {
+    if (!connect_now(worker, &err) || (!worker->policy && !adopt_active(worker, false, &err))) {
         connect_failed(worker, &err);
         return false;
     }
     worker->backoff_ms = BACKOFF_MIN_MS;
     worker->next_connect_ms = 0;
     return true;
-}
-
-// What another thread has loaded is newer or as new: a source that only it knows is served by all.
-static void take_shared(struct worker *worker)
-{
-    struct err err = {0};
-    struct policy *shared = policy_box_get(worker->options->policies);
-    if (!shared || shared == worker->policy || shared->version < worker->policy->version)
-        policy_unref(shared);
-    else if (!adopt(worker, shared, &err))
-        LOG(ERROR, "policy.adopt", err.msg);
 }
 
 static bool active_version(struct worker *worker, int *ret_version)
@@ -166,12 +97,12 @@ void worker_look(struct worker *worker)
     if (clock_mono_ms() < worker->next_look_ms || !worker_ready(worker))
         return;
     worker->next_look_ms = clock_mono_ms() + LOOK_MS;
-    take_shared(worker);
+    adopt_shared(worker);
     if (!active_version(worker, &version) || version == worker->policy->version ||
             version == worker->refused_version)
         return;
     worker->txn.version = version;
-    if (load_policy(worker, false, &err))
+    if (adopt_active(worker, false, &err))
         return;
     worker->txn.version = worker->policy->version;
     worker->refused_version = version;
@@ -181,7 +112,7 @@ void worker_look(struct worker *worker)
 void worker_reload(struct worker *worker)
 {
     struct err err = {0};
-    if (worker_ready(worker) && !load_policy(worker, true, &err))
+    if (worker_ready(worker) && !adopt_active(worker, true, &err))
         LOG(ERROR, "policy.reload", err.msg);
 }
 
@@ -295,7 +226,8 @@ static void process_parts(struct worker *worker, struct arrival *arrivals, size_
 static bool prepare_again(struct worker *worker, enum txn_end end, struct err *err)
 {
     if (end == TXN_OUTDATED) {
-        bool ok = worker->policy->version == worker->txn.version || load_policy(worker, false, err);
+        bool ok =
+                worker->policy->version == worker->txn.version || adopt_active(worker, false, err);
         worker->txn.version = worker->policy->version; // unchanged if it could not be loaded
         return ok;
     }
@@ -334,9 +266,57 @@ static enum txn_end try_once(
     enum txn_end end = TXN_DONE;
     if (batch.n > 0 || batch.n_leavers > 0)
         end = txn_run(&worker->txn, &batch, worker->once, latest_deadline(arrivals), err);
-    if (end == TXN_DONE)
+    if (end == TXN_DONE && !worker->txn.trial)
         count_batch(&batch);
     batch_fini(&batch);
+    return end;
+}
+
+struct trial {
+    struct worker *worker;
+    struct arrival *arrival;
+    struct err *err;
+};
+
+static enum txn_end try_and_take_back(void *user)
+{
+    struct trial *trial = user;
+    bool split = false;
+    trial->worker->txn.trial = true;
+    enum txn_end end = try_once(trial->worker, trial->arrival, &split, trial->err);
+    trial->worker->txn.trial = false;
+    return end;
+}
+
+static void tell_refused(const struct arrival *arrival, const struct err *err)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < arrival->n_marks; i++)
+        n += arrival->marks[i] != EVENT_TAKEN;
+    series_add(metric(METRIC_REFUSED_EVENTS, arrival->source, NULL), (double)n);
+    LOG(ERROR, "accept.refused", "the database refuses events of a request: they are parked",
+            L_STR("source", arrival->source), L_INT("refused", (int64_t)n),
+            L_INT("events", (int64_t)arrival->n_marks), L_STR("error", err->msg));
+}
+
+// One request that the database refuses: a provider would send it again until it gives up, and the
+// other events of it with it. So the refused ones are parked; of an app, which has but one, the
+// sender is told to come again. Returns what to do as if it were the end of a try: TXN_DONE = run
+// it as it is marked now.
+static enum txn_end sort_out_refused(
+        struct worker *worker, struct arrival *arrival, struct err *err)
+{
+    const struct source *source = policy_source(worker->policy, slice_of(arrival->source));
+    if (arrival->unsubscribes || !source || worker->options->pointers(source).app)
+        return TXN_BAD_DATA;
+    if (arrival->marks)
+        return sift_strip(arrival) ? TXN_DONE : TXN_BAD_DATA;
+    struct err last = {0};
+    struct trial trial = {worker, arrival, &last};
+    count_database_error(worker);
+    enum txn_end end = sift(arrival, try_and_take_back, &trial);
+    if (end != TXN_BAD_DATA)
+        *err = last;
     return end;
 }
 
@@ -347,7 +327,7 @@ void worker_process(struct worker *worker, struct arrival *arrivals)
     bool go_on = worker_ready(worker);
     worker->txn.run_again = false;
     if (go_on)
-        take_shared(worker);
+        adopt_shared(worker);
     for (int i = 0; go_on && i < TRIES_MAX && clock_mono_ms() < deadline_ms; i++) {
         bool split = false;
         enum txn_end end = try_once(worker, arrivals, &split, &err);
@@ -356,9 +336,17 @@ void worker_process(struct worker *worker, struct arrival *arrivals)
             return;
         }
         if (end == TXN_DONE) {
+            if (arrivals->marks)
+                tell_refused(arrivals, &err);
             answer_stored(worker, arrivals);
             return;
         }
+        if (end == TXN_OUTDATED)
+            sift_forget(arrivals);
+        if (end == TXN_BAD_DATA)
+            end = sort_out_refused(worker, arrivals, &err);
+        if (end == TXN_DONE)
+            continue;
         go_on = prepare_again(worker, end, &err);
     }
     refuse(arrivals, &err);

@@ -191,3 +191,53 @@ def test_trigger_sends_a_batch_of_one_and_finds_it_by_the_id_it_gets(t):
         told = w.json("trigger", what, "--order", "1001", "--copies", "3", "--to", f"http://127.0.0.1:{w.ports()[0]}")
         eq((told["accepted"], told["caught"], told["failed"]), (1, 2, 0), what)
         check(re.search(known, told["items"][0]["event"]), f"{what}: {told['items'][0]}")
+
+
+def refusing(w, table, condition):
+    w.cluster.query(f"ALTER TABLE pawl.{table} ADD CHECK ({condition})")
+
+
+def reasons(cluster):
+    return cluster.query("SELECT event_id, reason FROM pawl.bodies WHERE outcome = %s ORDER BY 1", (PARKED,))
+
+
+def test_a_member_that_the_database_refuses_is_parked_alone_and_the_others_are_applied(t):
+    w = world(t)
+    refusing(w, "orders", "order_id NOT IN ('o-7', 'o-18')")
+    batch = gocardless(*(member(f"EV{n}", f"o-{n}") for n in range(20)))
+    good(w.post(batch))
+    eq(states(w.cluster), {f"o-{n}": "s1" for n in range(20) if n not in (7, 18)})
+    eq(reasons(w.cluster), [("EV18", "refused-by-database"), ("EV7", "refused-by-database")])
+    eq(w.receivers[0].metric("pawl_events_refused_total", source="gocardless"), 2)
+    good(w.post(batch))
+    eq((count(w.cluster, "keys"), count(w.cluster, "bodies"), repeats(w.cluster, "EV7")), (20, 20, 1), "a copy is a copy")
+    eq(w.must("inbox", "show", "EV7", "--raw").encode(), batch.body)
+    check("refused-by-database" in w.must("story", "EV7"), w.must("story", "EV7"))
+
+
+def test_a_refused_member_holds_up_no_other_request_of_its_batch(t):
+    w = world(t)
+    refusing(w, "orders", "order_id <> 'bad'")
+    requests = [gocardless(member(f"EV{n}", f"o-{n}"), member(f"EV-x{n}", "bad" if n % 9 == 0 else f"x-{n}")) for n in range(40)]
+    for answer in w.post(*requests, connections=20):
+        good(answer)
+    eq((len(states(w.cluster)), len(reasons(w.cluster))), (75, 5))
+
+
+def test_a_member_whose_id_the_database_refuses_is_kept_without_it(t):
+    w = world(t)
+    refusing(w, "keys", "event_id <> 'EV-bad'")
+    good(w.post(gocardless(member("EV-1", "o-1"), member("EV-bad", "o-2"))))
+    eq(states(w.cluster), {"o-1": "s1"})
+    (event_id, reason), = reasons(w.cluster)
+    eq((event_id.split(":")[0], reason), ("arrival", "refused-by-database"))
+
+
+def test_what_can_not_be_stored_at_all_is_not_acknowledged(t):
+    w = world(t)
+    refusing(w, "bodies", "outcome <> 6")
+    refusing(w, "orders", "order_id <> 'o-1'")
+    eq(w.post(gocardless(member("EV-1", "o-1"), member("EV-2", "o-2"))).status, 503)
+    eq((count(w.cluster, "keys"), states(w.cluster)), (0, {}))
+    good(w.post(gocardless(member("EV-3", "o-3"))))
+    eq(states(w.cluster), {"o-3": "s1"})
