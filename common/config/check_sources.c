@@ -234,7 +234,7 @@ static void check_receipts(const struct making *making, const struct source *sou
     enum channel_kind channel = provider ? known->receipts_channel(provider) : CHANNEL_NONE;
     if (!provider)
         SAY(DIAG_ERROR, &source->receipts, &source->scheme, "receipts",
-                "receipts: scheme '%s' does not say whose they are: add 'provider', e.g. vonage",
+                "receipts: scheme '%s' does not say whose they are: add 'provider', e.g. sinch",
                 source->scheme);
     else if (channel == CHANNEL_NONE)
         SAY(DIAG_ERROR, &source->provider, &source->receipts, "receipts",

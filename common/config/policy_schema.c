@@ -165,7 +165,7 @@ static const struct schema_key source_keys[] = {
         {.name = "token", .type = S_MAP, .shape = BOXED, .of = &jwt_schema, .offset = AT(source, token), .about = "the JWT that proves a request; scheme jwt only"},
         {.name = "jwks", .type = S_HTTPS_URL, .offset = AT(source, jwks), .about = "https URL of the provider's key set, where no secret holds the key"},
         {.name = "receipts", .type = S_WORD, .words = channel_words, .offset = AT(source, receipts), .about = "its events are receipts of this channel: they move deliveries forward"},
-        {.name = "provider", .type = S_IDENT, .offset = AT(source, provider), .about = "whose receipts they are, where the scheme does not say it: sinch, vonage"},
+        {.name = "provider", .type = S_IDENT, .offset = AT(source, provider), .about = "whose receipts they are, where the scheme does not say it (custom, jwt): sinch, vonage .."},
         {.name = "events", .type = S_MAP, .of = &event_schema, MAP_IN(source, events), .about = "what each type means; others are stored as unmapped"},
 };
 static const struct schema source_schema = {.name = "source", .size = sizeof(struct source), TABLE(source_keys), .name_type = S_SOURCE, .name_offset = AT(source, name)};

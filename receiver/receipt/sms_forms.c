@@ -101,6 +101,7 @@ const struct receipt_form receipt_sms_forms[] = {
         },
         {
                 .provider = "sinch",
+                .scheme = "sinch",
                 .channel = CHANNEL_SMS,
                 .place_in_query = true,
                 .key = {"/client_reference"},
@@ -111,6 +112,7 @@ const struct receipt_form receipt_sms_forms[] = {
         },
         {
                 .provider = "vonage",
+                .scheme = "vonage",
                 .channel = CHANNEL_SMS,
                 .place_in_query = true,
                 .key = {"/client_ref"},

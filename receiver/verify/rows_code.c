@@ -85,6 +85,28 @@ static const struct scheme rows[] = {
                         "secret's file",
                         "the token's iat, exp and nbf; iat by the tolerance"},
         },
+        // https://developer.vonage.com/en/getting-started/concepts/webhooks#decoding-signed-webhooks:
+        // messages and their states. One message has several states under one id; what has no
+        // answer comes again for a day.
+        {
+                .name = "vonage",
+                .kind = SCHEME_CODE,
+                .id = "/message_uuid",
+                .id_digest = true,
+                .type = "/status",
+                .happened = "/timestamp",
+                .header = "Authorization",
+                .time = {.name = "iat", .past_s = IN_HOURS(24), .future_s = 300},
+                .body_hash = "payload_hash",
+                .encoding = ENCODING_HEX_LOWER,
+                .jwt = JWT_HS256,
+                .verify = jwt_verify,
+                .said = {"Authorization, a JWT behind \"Bearer \"",
+                        "the token; its claim payload_hash is the body's SHA-256 in hex",
+                        "HS256, and no other whatever the token says",
+                        "the account's signature secret, as it stands",
+                        "the token's iat; at most 1 d old and 5 min ahead"},
+        },
         // https://www.shipengine.com/docs/webhooks/security/
         {
                 .name = "shipengine",

@@ -220,28 +220,8 @@ OTHERS = """  telnyx: { scheme: telnyx, secrets: [credential:telnyx], receipts: 
   sendgrid: { scheme: sendgrid, secrets: [credential:sendgrid], receipts: email }
   postmark: { scheme: postmark, secrets: [credential:postmark], receipts: email }
   resend: { scheme: resend, secrets: [credential:resend], receipts: email }
-  vonage:
-    scheme: jwt
-    token: { header: Authorization, algorithm: HS256, body_hash: payload_hash }
-    secrets: [credential:vonage]
-    id: /message_uuid
-    id_digest: true
-    type: /status
-    receipts: sms
-    provider: vonage
-  sinch:
-    scheme: custom
-    verify:
-      signature: { header: x-sinch-webhook-signature, encoding: base64 }
-      timestamp: { header: x-sinch-webhook-signature-timestamp, unit: seconds, tolerance: 300s }
-      signed: "{body}.{header:x-sinch-webhook-signature-nonce}.{timestamp}"
-      algorithm: hmac-sha256
-    secrets: [credential:sinch]
-    id: /batch_id
-    id_more: [/recipient, /status, /code]
-    type: /status
-    receipts: sms
-    provider: sinch
+  vonage: { scheme: vonage, secrets: [credential:vonage], receipts: sms }
+  sinch: { scheme: sinch, secrets: [credential:sinch], receipts: sms }
 """
 
 

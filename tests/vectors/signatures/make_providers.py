@@ -4,6 +4,7 @@
 Written from the providers' pages and libraries, not from Pawl's rows. Fields of a line: make.py. Each maker is one family of schemes."""
 import base64
 import hashlib
+import json
 import unicodedata
 from urllib.parse import quote, urlencode
 
@@ -130,6 +131,43 @@ def stamps():
     key = hashlib.sha256(b"close").hexdigest()
     made = hexmac(bytes.fromhex(key), str(NOW).encode() + body)
     yield from twice("close", [("close-sig-hash", made), ("close-sig-timestamp", str(NOW))], body, secrets=[key])
+
+
+def messages():
+    """Of text messages: Sinch's HMAC over body, nonce and time, Vonage's JWT that holds the body's digest."""
+    body = body_of(batch_id="b1", client_reference="k", status="Delivered", code=0, recipient="4915112345678", at="2026-11-29T14:11:11.000Z")
+
+    def sinch(at=NOW, nonce="n-1", sign=None):
+        made = b64mac(SECRET, (body + f".{sign or nonce}.{at}".encode()))
+        return [("x-sinch-webhook-signature", made), ("x-sinch-webhook-signature-nonce", nonce), ("x-sinch-webhook-signature-timestamp", str(at)),
+                ("x-sinch-webhook-signature-algorithm", "HmacSHA256")]
+    yield from twice("sinch", sinch(), body)
+    yield line("sinch", "a-day-later", sinch(NOW - 86400), body)
+    yield line("sinch", "old", sinch(NOW - 86401), body, "timestamp_too_old")
+    yield line("sinch", "ahead", sinch(NOW + 301), body, "timestamp_in_future")
+    yield line("sinch", "another-nonce", sinch(sign="n-2"), body, "signature_mismatch")
+    yield line("sinch", "no-time", sinch()[:2], body, "timestamp_missing")
+
+    url64 = lambda data: base64.urlsafe_b64encode(data).rstrip(b"=").decode()
+    status = body_of(message_uuid="u-1", client_ref="k", status="delivered", timestamp="2026-11-29T14:11:11Z", to="4915112345678")
+
+    def vonage(name, reason=None, text=status, alg="HS256", key=SECRET, start="Bearer ", **claims):
+        held = {"iat": NOW, "jti": "j-1", "iss": "Vonage", "payload_hash": hashlib.sha256(status).hexdigest(), "api_key": "a1", **claims}
+        signed = url64(json.dumps({"alg": alg, "typ": "JWT"}).encode()) + "." + url64(json.dumps(held).encode())
+        made = signed + "." + url64(bytes.fromhex(hexmac(key, signed.encode())))
+        return line("vonage", name, [("Authorization", start + made)], text, reason)
+    yield vonage("ok")
+    yield vonage("lower-case", start="bearer ")
+    yield vonage("a-day-later", iat=NOW - 86400)
+    yield vonage("old", "timestamp_too_old", iat=NOW - 86401)
+    yield vonage("ahead", "timestamp_in_future", iat=NOW + 301)
+    yield vonage("run-out", "timestamp_too_old", exp=NOW)
+    yield vonage("another-body", "body_hash_mismatch", status + b" ")
+    yield vonage("no-digest", "body_hash_mismatch", payload_hash="")
+    yield vonage("another-algorithm", "algorithm_refused", alg="HS512")
+    yield vonage("no-algorithm", "algorithm_refused", alg="none")
+    yield vonage("another-secret", "signature_mismatch", key="another")
+    yield line("vonage", "unsigned", [], status, "signature_missing")
 
 
 def standard():
@@ -365,4 +403,4 @@ def tokens():
 
 
 if __name__ == "__main__":
-    write("providers.jsonl", bodies, lists, stamps, standard, urls, fields, publics, tokens)
+    write("providers.jsonl", bodies, lists, stamps, messages, standard, urls, fields, publics, tokens)

@@ -108,7 +108,7 @@ static bool same_form(const struct scheme *row, struct slice a, struct slice b)
 // The change touches nothing that is signed: no forgery.
 static bool says_the_same(const struct scheme *row, struct slice a, struct slice b)
 {
-    if (scheme_has_part(row, PART_BODY) || scheme_has_part(row, PART_FORM))
+    if (row->jwt || scheme_has_part(row, PART_BODY) || scheme_has_part(row, PART_FORM))
         return false;
     if (row->form)
         return same_form(row, a, b);
@@ -273,7 +273,7 @@ static void forge_all(struct sig_case *signed_case, void *user)
     if (!row || !is_plain(signed_case))
         return;
     struct forge forge = {signed_case, scheme_spoken(row, &signed_case->request), 0};
-    if (forge.row->kind == SCHEME_HMAC)
+    if (forge.row->kind == SCHEME_HMAC || forge.row->jwt)
         forge_body(&forge);
     forge_headers(&forge);
     forge_line(&forge);
