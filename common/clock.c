@@ -14,12 +14,16 @@ static int64_t read_us(clockid_t id)
 }
 
 #ifdef PAWL_FAULTS
-static int64_t frozen_us = -1;
+static int64_t frozen_us = -1, ahead_us;
 
-static void read_frozen(void)
+static void read_test_now(void)
 {
     const char *text = getenv("PAWL_TEST_NOW");
-    if (text && *text)
+    if (!text || !*text)
+        return;
+    if (*text == '+' || *text == '-')
+        ahead_us = strtoll(text, NULL, 10) * 1000000;
+    else
         frozen_us = strtoll(text, NULL, 10) * 1000000;
 }
 #endif
@@ -28,11 +32,11 @@ int64_t clock_now_us(void)
 {
 #ifdef PAWL_FAULTS
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, read_frozen);
-    if (frozen_us >= 0)
-        return frozen_us;
-#endif
+    pthread_once(&once, read_test_now);
+    return frozen_us >= 0 ? frozen_us : read_us(CLOCK_REALTIME) + ahead_us;
+#else
     return read_us(CLOCK_REALTIME);
+#endif
 }
 
 int64_t clock_now_s(void)

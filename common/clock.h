@@ -2,7 +2,8 @@
 #pragma once
 #include "common/base.h"
 
-// Wall clock, unix time. In a build with -Dfaults=true PAWL_TEST_NOW (unix seconds) freezes it.
+// Wall clock, unix time. In a build with -Dfaults=true PAWL_TEST_NOW (unix seconds) freezes it, and
+// with a sign before its number puts it so many seconds ahead (+) or back (-).
 int64_t clock_now_s(void);
 int64_t clock_now_us(void);
 

@@ -63,6 +63,7 @@ struct content {
     // Of the delivery, set before each build; not stored with the rest.
     int64_t expires_s; // unix seconds, 0 = never
     int64_t left_s;    // until then, when this try begins; 0 = no limit
+    int64_t now_us;    // this try's beginning by the database's clock, 0 = not known
     enum priority priority;
     const char *place; // where its row stands (common/place.h), for receipts; borrowed; may be NULL
 };

@@ -83,7 +83,8 @@ static bool wait_for_token(struct wire *wire, enum token_ready ready, struct del
 static void fill_moment(const struct wire *wire, struct delivery *delivery)
 {
     struct content *content = &delivery->content;
-    int64_t left_us = delivery->expires_us - leases_now_us(wire->leases);
+    int64_t now_us = leases_now_us(wire->leases), left_us = delivery->expires_us - now_us;
+    content->now_us = now_us;
     content->priority = delivery->priority;
     content->expires_s = delivery->expires_us / 1000000;
     content->left_s = delivery->expires_us == 0 ? 0 : left_us < 1000000 ? 1 : left_us / 1000000;

@@ -158,6 +158,16 @@ static void hand_over(struct exchange *exchange, const struct http_reply *reply)
     wipe_lines(exchange);
 }
 
+// The database's clock where a delivery brought it: a date that the provider names is then as far
+// away as it is, whatever our own clock says.
+static int64_t now_us(const struct exchange *exchange)
+{
+    const struct delivery *delivery = exchange->delivery;
+    if (!delivery || delivery->content.now_us == 0)
+        return clock_now_us();
+    return delivery->content.now_us + (clock_mono_ms() - delivery->started_ms) * 1000;
+}
+
 void exchange_finish(struct exchange *exchange, const char *why)
 {
     long status = 0;
@@ -168,7 +178,7 @@ void exchange_finish(struct exchange *exchange, const char *why)
             .body = text_slice(&exchange->body),
             .why = why,
             .barred = exchange->refused != NULL,
-            .now_us = clock_now_us(),
+            .now_us = now_us(exchange),
     };
     // Once there is a final status it decides, whatever broke afterwards.
     if (status >= 200) {

@@ -252,7 +252,8 @@ static bool build_http(const struct driver_row *driver, const struct provider *p
         request->probe = "GET"; // what is signed is what is asked
         text_reset(&request->body);
     }
-    return !driver->sign || driver->sign(provider, &content, clock_now_s(), request, err) ||
+    int64_t now_s = content.now_us ? content.now_us / 1000000 : clock_now_s();
+    return !driver->sign || driver->sign(provider, &content, now_s, request, err) ||
            not_built(delivery, LEVEL_PROVIDER, err);
 }
 
