@@ -44,8 +44,7 @@ static bool is_p256(const EVP_PKEY *key)
            (strcmp(group, "prime256v1") == 0 || strcmp(group, "P-256") == 0);
 }
 
-// DER -> r || s (RFC 7518 3.4).
-static bool to_halves(unsigned char *signature, size_t *len)
+bool jwt_halves(unsigned char *signature, size_t *len)
 {
     const unsigned char *at = signature;
     AUTO_ECDSA ECDSA_SIG *sig = d2i_ECDSA_SIG(NULL, &at, (long)*len);
@@ -78,7 +77,7 @@ bool jwt_sign(enum jws_algorithm algorithm, struct slice key_pem, const char *he
     bool ok = compose_base64url(&signing, slice_of(header)) && text_char(&signing, '.') &&
               compose_base64url(&signing, slice_of(claims)) &&
               sign(key, text_slice(&signing), signature, &len) &&
-              (!ec || to_halves(signature, &len)) && text_add(out, text_slice(&signing)) &&
+              (!ec || jwt_halves(signature, &len)) && text_add(out, text_slice(&signing)) &&
               text_char(out, '.') && compose_base64url(out, (struct slice){signature, len});
     return ok || err_set(err, ERR_FATAL, "can't sign a token with the provider's key");
 }

@@ -14,6 +14,10 @@ enum jws_algorithm {
 MUST_CHECK bool jwt_sign(enum jws_algorithm algorithm, struct slice key_pem, const char *header,
         const char *claims, struct text *out, struct err *err);
 
+// Turns an ECDSA signature from DER into r || s, each 32 bytes, in place; room is for 64 bytes at
+// least. False: it is no DER, or no signature of P-256.
+MUST_CHECK bool jwt_halves(unsigned char *signature, size_t *len);
+
 // The public key of a P-256 key: 0x04 || x || y.
 MUST_CHECK bool jwt_public_point(
         struct slice key_pem, unsigned char ret_point[65], struct err *err);

@@ -220,8 +220,7 @@ static void an_apns_token_is_es256_with_both_halves(void **state)
 {
     (void)state;
     AUTO_FREE char *pem = make_pem(true);
-    // DER is shorter where a half begins with zeros: try until such a one was there.
-    for (int i = 0; i < 150; i++) {
+    for (int i = 0; i < 8; i++) {
         AUTO_TEXT struct text out = {0};
         struct err err = {0};
         text_init(&out, 2000);
@@ -231,6 +230,42 @@ static void an_apns_token_is_es256_with_both_halves(void **state)
         assert_string_equal(token.claims, "{\"iss\":\"ABCDE12345\",\"iat\":1790000000}");
         assert_true(verifies(pem, &token, out.ptr));
     }
+}
+
+// DER is shorter where a half begins with zeros, one signature of 128, and longer where its first
+// bit is set.
+static void both_halves_are_as_long_whatever_their_numbers(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *r, *s;
+        bool fits;
+    } rows[] = {{"small", "01", "02", true},
+            {"a first bit", "80ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff",
+                    "ff00000000000000000000000000000000000000000000000000000000000001", true},
+            {"r begins with a zero",
+                    "0000ffffffffffffffffffffffffffffffffffffffffffffffffffffffffff1",
+                    "7f00000000000000000000000000000000000000000000000000000000000001", true},
+            {"r is too long", "0100000000000000000000000000000000000000000000000000000000000000000",
+                    "02", false},
+            {"s is too long", "02",
+                    "0100000000000000000000000000000000000000000000000000000000000000000", false}};
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        unsigned char bytes[128], want[64], *at = bytes;
+        BIGNUM *r = NULL, *s = NULL;
+        ECDSA_SIG *sig = ECDSA_SIG_new();
+        assert_true(BN_hex2bn(&r, rows[i].r) && BN_hex2bn(&s, rows[i].s));
+        BN_bn2binpad(r, want, 32);
+        BN_bn2binpad(s, want + 32, 32);
+        ECDSA_SIG_set0(sig, r, s);
+        size_t len = (size_t)i2d_ECDSA_SIG(sig, &at);
+        ECDSA_SIG_free(sig);
+        assert_row(jwt_halves(bytes, &len) == rows[i].fits, rows[i].name);
+        assert_row(!rows[i].fits || (len == 64 && memcmp(bytes, want, 64) == 0), rows[i].name);
+    }
+    unsigned char no_der[64] = "no DER";
+    size_t len = sizeof no_der;
+    assert_false(jwt_halves(no_der, &len));
 }
 
 static void a_key_of_another_kind_is_no_key(void **state)
@@ -328,6 +363,7 @@ int main(void)
             cmocka_unit_test(fcm_gets_one_collapse_id_in_every_form),
             cmocka_unit_test(a_collapse_id_is_hashed_where_it_does_not_fit),
             cmocka_unit_test(an_apns_token_is_es256_with_both_halves),
+            cmocka_unit_test(both_halves_are_as_long_whatever_their_numbers),
             cmocka_unit_test(a_key_of_another_kind_is_no_key),
             cmocka_unit_test(fcm_asks_for_a_token_with_a_signed_assertion),
             cmocka_unit_test(reads_a_token_and_its_life),

@@ -187,7 +187,7 @@ static void waits_with_connections_beyond_its_bound(void **state)
     usleep(50000);
     int fd = dial();
     send_text(fd, GOOD);
-    struct timeval wait = {.tv_usec = 200000};
+    struct timeval wait = {.tv_usec = 100000};
     setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof wait);
     assert_string_equal(read_all(fd), "");
     close(idle[0]);

@@ -19,8 +19,8 @@ static char topic[] = TOPIC, *topics[] = {topic};
 static int make_keys(void **state)
 {
     (void)state;
-    rsa = kit_rsa();
-    other_rsa = kit_rsa();
+    rsa = kit_rsa(0);
+    other_rsa = kit_rsa(1);
     return rsa && other_rsa ? 0 : -1;
 }
 

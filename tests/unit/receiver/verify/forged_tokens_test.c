@@ -15,7 +15,7 @@ static char jwks[] = JWKS_URL;
 static int make_keys(void **state)
 {
     (void)state;
-    rsa = kit_rsa();
+    rsa = kit_rsa(0);
     p256 = kit_p256();
     other_p256 = kit_p256();
     return rsa && p256 && other_p256 ? 0 : -1;

@@ -1,6 +1,7 @@
 #include "tests/unit/receiver/verify/keyed_kit.h"
 
 #include "receiver/verify/mac.h"
+#include "tests/unit/receiver/verify/rsa_keys.h"
 #include <openssl/bn.h>
 #include <openssl/ec.h>
 #include <openssl/evp.h>
@@ -25,9 +26,13 @@ enum key_answer kit_find(void *user, const struct key_query *query, EVP_PKEY **r
     return query->kind == KEY_JWKS ? KEY_UNKNOWN : KEY_PENDING;
 }
 
-EVP_PKEY *kit_rsa(void)
+EVP_PKEY *kit_rsa(size_t which)
 {
-    return EVP_PKEY_Q_keygen(NULL, NULL, "RSA", (size_t)2048);
+    assert_true(which < ARRAY_LEN(kit_rsa_pem));
+    BIO *bio = BIO_new_mem_buf(kit_rsa_pem[which], -1);
+    EVP_PKEY *key = PEM_read_bio_PrivateKey(bio, NULL, NULL, NULL);
+    BIO_free(bio);
+    return key;
 }
 
 EVP_PKEY *kit_p256(void)

@@ -16,7 +16,8 @@ struct kit_ring {
 };
 enum key_answer kit_find(void *ring, const struct key_query *query, EVP_PKEY **ret_key);
 
-EVP_PKEY *kit_rsa(void);
+// One of two keys, 0 or 1.
+EVP_PKEY *kit_rsa(size_t which);
 EVP_PKEY *kit_p256(void);
 
 // Appends the signature: base64 (RSA), or base64url of r and s (P-256).
