@@ -1,4 +1,6 @@
 """Unknown outcomes and providers that can be asked: what was taken is not sent again, what was not is. The provider's own log is the oracle."""
+import datetime
+import json
 import os
 import sys
 import threading
@@ -10,6 +12,7 @@ from kit.deliveries import POLICY, Rows, ended
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 # pylint: disable=wrong-import-position
+from channels_rig import Shop  # noqa: E402
 from http_script import HttpPeer  # noqa: E402
 
 SETTLE_S = 4
@@ -168,3 +171,90 @@ def test_no_try_comes_after_the_provider_forgot_the_key(t):
     ended(rows, nid, 9)
     eq((seen, rows.delivery(nid)[3]), (["ann@example.net"], 0))
     check("no longer recognise" in rows.delivery(nid)[4], rows.delivery(nid)[4])
+
+
+# --- Sinch: text messages, looked up by client_reference.
+
+class Sinch:
+    """Keeps batches and lists them as Sinch's API does. The number's last digit says how, as with Postmark above."""
+    HOW = {"1": "lost", "2": "gone", "3": "late", "4": "sick", "5": "wrong", "6": "busy"}
+
+    def __init__(self):
+        self.batches, self.asked, self.posts, self.lock = [], [], {}, threading.Lock()
+
+    def script(self, c, r):
+        if r["headers"]["authorization"] != ["Bearer " + secret("sms")]:
+            return c.say(401, b'{"code":"unauthorized"}')
+        return (self.list if r["method"] == "GET" else self.take)(c, r)
+
+    def take(self, c, r):
+        to, how = r["json"]["to"][0], self.HOW[r["json"]["to"][0][-1]]
+        with self.lock:
+            first = not self.posts.setdefault(to, [])
+            self.posts[to].append((time.monotonic(), r["json"]["client_reference"]))
+            if not (how == "gone" and first):
+                self.batches.append({"id": f"01B{len(self.batches)}", "to": [to], "client_reference": r["json"]["client_reference"],
+                                     "created_at": datetime.datetime.now(datetime.timezone.utc).isoformat(), "body": "Your code is 4711"})
+        if first:
+            return c.cut()
+        return c.say(201, json.dumps({"id": self.batches[-1]["id"]}).encode())
+
+    def list(self, c, r):
+        path, query = r["path"].split("?")
+        asked = {k: v[0] for k, v in urllib.parse.parse_qs(query).items()}
+        eq((path, set(asked)), ("/xms/v1/plan1/batches", {"page_size", "start_date", "client_reference"}))
+        key, since = asked["client_reference"], datetime.datetime.fromisoformat(asked["start_date"].replace("Z", "+00:00"))
+        with self.lock:
+            self.asked.append(key)
+            n = self.asked.count(key)
+            found = [b for b in self.batches if b["client_reference"] == key and datetime.datetime.fromisoformat(b["created_at"]) >= since]
+        how = self.HOW[found[0]["to"][0][-1]] if found else ""
+        if how in ("sick", "busy") and n == 1:
+            return c.say(500, b"") if how == "sick" else c.say(429, b'{"code":"too_many_requests"}')
+        if how == "late" and n < 2:
+            found = []
+        if how == "wrong" and n == 1:
+            found = [{**found[0], "client_reference": "0" * 32}]
+        return c.say(200, json.dumps({"count": len(found), "page": 0, "page_size": 1, "batches": found[:1]}).encode())
+
+
+def sinch(t):
+    peer = Sinch()
+    p = t.keep(HttpPeer(peer.script))
+    channel = ('  sms: { from: "+4915100000000", providers: [{ driver: sinch, plan: plan1, token: credential:sms, url: "%s", settle: %ds }] }'
+               % (p.url, SETTLE_S))
+    return peer, Shop(t, channel, "sms")
+
+
+def number(how, kind):
+    last = next(digit for digit, name in Sinch.HOW.items() if name == how)
+    return f"+49151000000{'1' if kind == 'most' else '2'}{last}"
+
+
+def test_sinch_tells_what_it_took_and_nothing_is_sent_again(t):
+    peer, shop = sinch(t)
+    orders = {(kind, how): shop.order(kind, phone=number(how, kind)) for kind in ("most", "least") for how in ("lost", "late", "sick", "wrong", "busy")}
+    for order in orders.values():
+        shop.ended(order, "accepted", 20)
+    eq({to: len(sent) for to, sent in peer.posts.items()}, {number(how, kind): 1 for kind, how in orders})
+    for kind in ("most", "least"):
+        eq(shop.outcomes(orders[kind, "lost"])[0::len(shop.outcomes(orders[kind, "lost"])) - 1], [4, FOUND])
+        eq(shop.outcomes(orders[kind, "late"]), [4, NOT_FOUND, FOUND])
+        for how in ("sick", "wrong", "busy"):
+            eq(shop.outcomes(orders[kind, how]), [4, UNANSWERED, FOUND], how)
+    c = shop.cluster
+    eq({i for i, in c.query("SELECT provider_id FROM pawl.deliveries")}, {b["id"] for b in peer.batches})
+    eq((c.value("SELECT sum(possible_duplicates) FROM pawl.deliveries"), c.value("SELECT count(*) FROM pawl.unknown_outcomes")), (0, 0))
+    eq(c.value("SELECT count(*) FROM pawl.attempts WHERE detail LIKE '%%4711%%'"), 0)
+
+
+def test_what_sinch_never_took_goes_again_once_that_is_sure(t):
+    peer, shop = sinch(t)
+    least, most = shop.order("least", phone=number("gone", "least")), shop.order("most", phone=number("gone", "most"))
+    shop.ended(least, "accepted", 20)
+    (first, key), (second, again) = peer.posts[number("gone", "least")]
+    eq((key, [b["client_reference"] for b in peer.batches]), (again, [key]))
+    check(second - first >= SETTLE_S, f"sent again after {second - first} s")
+    eventually(lambda: "does not know of it" in (shop.deliveries(most)[0][4] or ""), 20, f"{shop.deliveries(most)}")
+    eq((shop.deliveries(most)[0][2], len(peer.posts[number("gone", "most")])), ("unknown", 1))
+    eq(shop.cluster.value("SELECT count(*) FROM pawl.deliveries WHERE lookup_at IS NOT NULL"), 0, "it is not asked for again")
