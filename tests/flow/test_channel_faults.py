@@ -157,7 +157,8 @@ def kill_until_done(shop, seconds):
 
 
 def judge(shop, peer, exactly=False):
-    """Each delivery beside what the peer took for it."""
+    """Each delivery beside what the peer took for it. (deliveries, unknown at most once, second copies at the peer, counted, absorbed by a key)"""
+    told = collections.Counter()
     taken = {address: dict(keys) for address, keys in peer.taken().items()}
     rows = shop.cluster.query("SELECT address, delivery_order, state, possible_duplicates FROM pawl.deliveries")
     for address, order, state, counted in rows:
@@ -171,7 +172,8 @@ def judge(shop, peer, exactly=False):
             check(n - 1 <= counted or (peer.absorbs and len(copies) == 1), "a second copy nobody counted: " + what)
         if exactly:
             eq((n, state, counted), (1, ACCEPTED, 0), address)
-    return len(rows)
+        told.update(unknown=state == UNKNOWN, copies=max(n - 1, 0), counted=counted, absorbed=max(n - len(copies), 0) if peer.absorbs else 0)
+    return len(rows), told["unknown"], told["copies"], told["counted"], told["absorbed"]
 
 
 def goes_through(t, kind):
@@ -187,10 +189,12 @@ def goes_through(t, kind):
         post_all(shop, "most", range(first, first + count), lambda n, p=proxy: peer.customer(p, n))
         post_all(shop, "least", range(first + count, first + 2 * count), lambda n, p=proxy: peer.customer(p, n))
         kills = kill_until_done(shop, 60 + count / 5) if every else eventually(lambda s=shop: rest(s.cluster) == 0, 30)
-        eq(judge(shop, peer, exactly=not every), 2 * count)
+        deliveries, unknown, copies, counted, absorbed = judge(shop, peer, exactly=not every)
+        eq(deliveries, 2 * count)
         if every:
             check(set(proxy.done) == {f.__name__ for f in FAULTS} or not t.long, f"seed {SEED}: not every fault came up")
-            print(f"              {kind.__name__}: {2 * count} deliveries, {sum(proxy.done.values())} replies spoilt, {kills} kills, seed {SEED}")
+            print(f"              {kind.__name__}: {deliveries} deliveries, {sum(proxy.done.values())} replies spoilt, {kills} kills: {unknown} unknown, "
+                  f"{copies} second copies at the peer, {absorbed} of them known to its key, {counted} possible duplicates counted; seed {SEED}", flush=True)
 
 
 @timeout(1800)

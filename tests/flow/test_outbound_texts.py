@@ -6,10 +6,12 @@ import sys
 import threading
 
 from harness import *
-from kit.deliveries import Rows, ended
+from kit.deliveries import POLICY, Rows, ended
+from kit.pawl import smtp_provider
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 # pylint: disable=wrong-import-position
+from http_script import HttpPeer  # noqa: E402
 from mail_server import SHORT, Mailbox, against, parsed, texts  # noqa: E402
 
 
@@ -63,3 +65,60 @@ def test_an_edited_template_changes_no_message_that_was_tried_already(t):
     fresh = Rows(w).add("least", "f@example.net")
     ended(rows, fresh, 2)
     check(b"Another text." in server.bodies("f@example.net")[0], "a new message has the new text")
+
+
+LEASE_3S = {"dispatcher": {"transfers": 50, "poll": "20ms", "lease": "3s"}}
+
+
+class Api:
+    """Resend, as far as its reply goes."""
+
+    def __init__(self, t):
+        self.peer = t.keep(HttpPeer(lambda c, _: c.say()))
+        self.row = f'{{ driver: resend, token: credential:api, url: "{self.peer.url}" }}'
+
+    def sent(self):
+        """What must be the same each time."""
+        return [(r["key"], r["body"]) for r in self.peer.requests]
+
+
+class Smtp:
+    def __init__(self, t):
+        self.box = Mailbox(t)
+        self.row = smtp_provider(self.box)
+
+    def sent(self):
+        return list(self.box.taken)
+
+
+def test_killed_between_rendering_and_the_record_all_copies_have_the_text_of_the_first(t):
+    """Whoever takes it over finds the content that was stored before the wire, not the template of today."""
+    t.need_faults()
+    labels = ["claim.after_commit", "wire.after_body", "send.after_reply"]
+    if t.long:
+        labels += ["wire.before_start", "wire.after_start", "record.before_lock", "record.before_commit"]
+    for kind in (Smtp, Api):
+        server = kind(t)
+        w = t.pawl(t.migrated_cluster(), policy=POLICY.replace("@SMTP_PROVIDER@", server.row), host=LEASE_3S)
+        rows, nids = Rows(w), {}
+        for label in labels:
+            victim = w.dispatcher(wait=False, fault=f"crash@{label}:1")
+            nids[label] = rows.add("least", "l@example.net")
+            victim.proc.wait(15)
+            w.ended.append(w.dispatchers.pop())
+        w.set_template("least", "text", "Another text.\n")
+        w.set_template("least", "subject", "another")
+        w.must("policy", "apply")
+        w.dispatcher()
+        sent = {}
+        for nid in nids.values():
+            ended(rows, nid, 2, 20)
+        for one in server.sent():
+            sent.setdefault(re.search(rb"Order (\w+): least", one[1])[1].decode(), []).append(one)
+        eq(len(sent), len(labels), "none has another text")
+        for label, nid in nids.items():
+            copies = sent[rows.cluster.value("SELECT once FROM pawl.notifications WHERE notification_id = %s", (nid,)).split("/")[1]]
+            eq(len(set(copies)), 1, f"{kind.__name__}, killed at {label}: copies differ")
+            check(b"least" in copies[0][1] and b"nother" not in copies[0][1], f"{copies[0]}")
+            check(len(copies) > 1 or label.split(".")[0] in ("claim", "wire"), f"{kind.__name__}, killed at {label}: {len(copies)} copies")
+            check(1 <= len(copies) <= rows.delivery(nid)[3] + 1, f"{label}: {len(copies)} copies, {rows.delivery(nid)}")

@@ -69,13 +69,14 @@ def saved(name):
 class Cluster:
     """PostgreSQL 15: superuser and database `pawl`, trust on the socket in .dir, port 5432.
 
-    like: a name under which save() kept a cluster of this run; then everything is as it was there."""
+    like: a name under which save() kept a cluster of this run; then everything is as it was there. env: for the server."""
 
-    def __init__(self, options=None, database="pawl", like=None):
+    def __init__(self, options=None, database="pawl", like=None, env=None):
         self.dir = _own_folder()
         self.data = os.path.join(self.dir, "data")
         self.options = {**FAST, **(options or {})}
         self.database = database
+        self.env = {"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8", **(env or {})}
         self.proc = None
         self._starts = []
         self._conns = {}
@@ -99,7 +100,7 @@ class Cluster:
         with open(os.path.join(self.data, "postgresql.conf"), "w", encoding="utf-8") as f:
             f.writelines(f"{key} = {value}\n" for key, value in self.options.items())
         argv = [f"{BIN}/postgres", "-D", self.data, "-c", f"unix_socket_directories={self.dir}"]
-        self.proc = procs.Proc("postgres", argv, user="postgres", cwd=self.dir, env={"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8"})
+        self.proc = procs.Proc("postgres", argv, user="postgres", cwd=self.dir, env=self.env)
         self._starts.append(self.proc)
         if wait:
             procs.eventually(self.ready, 30, "PostgreSQL accepts connections")
