@@ -82,7 +82,7 @@ const struct command commands[] = {
      .flags = FLAG_BIT(STATE) | FLAG_BIT(TYPE),
      .summary = "what was, is or will be sent, newest first", .example = "pawl deliveries list --state unknown"},
     {.group = "Messages out", .words = "deliveries show", .args = "NOTIFICATION", .min_args = 1, .max_args = 1, .run = deliveries_show,
-     .summary = "a notification's deliveries, content and attempts, by id or once key", .example = "pawl deliveries show c747338f564809bce41e00cf06092fa0"},
+     .summary = "a notification's deliveries, content, attempts and receipts, by id or once key", .example = "pawl deliveries show c747338f564809bce41e00cf06092fa0"},
     {.group = "Messages out", .words = "deliveries resolve", .args = "[NOTIFICATION]", .max_args = 1, .run = deliveries_resolve,
      .flags = FLAG_BIT(AS) | FLAG_BIT(REASON) | FLAG_BIT(REDRIVE) | FLAG_BIT(PROVIDER_ID) | FILTER_FLAGS,
      .summary = "say what became of deliveries whose outcome is unknown", .example = "pawl deliveries resolve payment-receipt/1001 --as sent --reason 'the customer has it'"},

@@ -8,16 +8,17 @@
 #include "common/json/scan.h"
 #include "dispatcher/delivery.h"
 #include "dispatcher/send/segments.h"
+#include "receiver/accept/settle.h"
 
 #define OUTPUT_MAX (16 << 20)
 
-// Results of the one flight: the deliveries, then the attempts.
-enum { DELIVERIES, ATTEMPTS };
+// Results of the one flight: the deliveries, the attempts, the receipts.
+enum { DELIVERIES, ATTEMPTS, RECEIPTS };
 enum { DUE_COL = 15 };
 
 static bool ask(struct pg *pg, struct key id, struct err *err)
 {
-    static const int statements[] = {DELIVERIES_SHOW, DELIVERIES_ATTEMPTS};
+    static const int statements[] = {DELIVERIES_SHOW, DELIVERIES_ATTEMPTS, DELIVERIES_RECEIPTS};
     for (size_t i = 0; i < ARRAY_LEN(statements); i++) {
         pg_add(pg, statements[i]);
         pg_p_ints(pg);
@@ -52,6 +53,32 @@ static void add_attempts(const struct pg *pg, struct table *table)
         table_cell(table, slice_of(pg_bool(pg, ATTEMPTS, row, 7) ? "true" : "false"));
         table_cell(table,
                 pg_null(pg, ATTEMPTS, row, 5) ? (struct slice){0} : pg_bytes(pg, ATTEMPTS, row, 5));
+    }
+}
+
+static const char *state_name(const struct pg *pg, int row, int col)
+{
+    return delivery_state_name((enum delivery_state)pg_int(pg, RECEIPTS, row, col));
+}
+
+static void add_receipts(const struct pg *pg, struct table *table)
+{
+    for (int row = 0; row < pg_rows(pg, RECEIPTS); row++) {
+        char at[32];
+        enum receipt_kind kind = (enum receipt_kind)pg_int(pg, RECEIPTS, row, 4);
+        enum settle_outcome outcome = (enum settle_outcome)pg_int(pg, RECEIPTS, row, 5);
+        table_cell(table, slice_of(clock_rfc3339(pg_big(pg, RECEIPTS, row, 0), at)));
+        table_cell(table, slice_of(channel_name((enum channel_kind)pg_int(pg, RECEIPTS, row, 1))));
+        table_cell_fmt(table, "%d", pg_int(pg, RECEIPTS, row, 2));
+        table_cell_fmt(table, "%d", pg_int(pg, RECEIPTS, row, 8));
+        table_cell(table, pg_bytes(pg, RECEIPTS, row, 3));
+        table_cell(table, slice_of(receipt_kind_name(kind)));
+        table_cell(table, slice_of(settle_outcome_name(outcome)));
+        table_cell(table, slice_of(state_name(pg, row, 6)));
+        table_cell(table, slice_of(state_name(pg, row, 7)));
+        table_cell(table, pg_bytes(pg, RECEIPTS, row, 9));
+        table_cell(table, pg_null(pg, RECEIPTS, row, 10) ? (struct slice){0}
+                                                         : pg_bytes(pg, RECEIPTS, row, 10));
     }
 }
 
@@ -179,6 +206,11 @@ static void one_json(const struct pg *pg, int row, struct text *out)
     text_char(out, '}');
 }
 
+static const struct column receipt_columns[] = {{"at", COLUMN_TEXT}, {"channel", COLUMN_TEXT},
+        {"redrive", COLUMN_NUMBER}, {"attempt", COLUMN_NUMBER}, {"source", COLUMN_TEXT},
+        {"receipt", COLUMN_TEXT}, {"outcome", COLUMN_TEXT}, {"from", COLUMN_TEXT},
+        {"to", COLUMN_TEXT}, {"event", COLUMN_TEXT}, {"said", COLUMN_TEXT}};
+
 static int show_all(const struct call *call, const struct pg *pg)
 {
     static const struct column columns[] = {{"at", COLUMN_TEXT}, {"channel", COLUMN_TEXT},
@@ -186,11 +218,14 @@ static int show_all(const struct call *call, const struct pg *pg)
             {"code", COLUMN_NUMBER}, {"wire_ms", COLUMN_NUMBER},
             {"possible_duplicate", COLUMN_BOOL}, {"detail", COLUMN_TEXT}};
     AUTO_TABLE struct table table = {0};
+    AUTO_TABLE struct table receipts = {0};
     AUTO_TEXT struct text out = {0};
     bool json = call_has(call, FLAG_JSON);
     table_init(&table, columns, ARRAY_LEN(columns));
+    table_init(&receipts, receipt_columns, ARRAY_LEN(receipt_columns));
     text_init(&out, OUTPUT_MAX);
     add_attempts(pg, &table);
+    add_receipts(pg, &receipts);
     text_str(&out, json ? "{\"items\":[" : "");
     for (int row = 0; row < pg_rows(pg, DELIVERIES); row++) {
         if (json)
@@ -203,6 +238,13 @@ static int show_all(const struct call *call, const struct pg *pg)
         table_json_items(&table, &out);
     else
         table_text(&table, out_width(), &out);
+    if (json) {
+        text_str(&out, ",\"receipts\":");
+        table_json_items(&receipts, &out);
+    } else if (pg_rows(pg, RECEIPTS) > 0) {
+        text_char(&out, '\n');
+        table_text(&receipts, out_width(), &out);
+    }
     text_str(&out, json ? ",\"next\":null}\n" : "");
     return out_data(&out, EXIT_DONE);
 }

@@ -4,6 +4,7 @@
 #include "cli/story_sql.h"
 #include "common/clock.h"
 #include "dispatcher/delivery.h"
+#include "receiver/accept/settle.h"
 #include "receiver/arrival.h"
 
 #include <stdarg.h>
@@ -41,7 +42,7 @@ static char *cell_of(const struct pg *pg, int row, int col)
 static int rank_of(const char *hop)
 {
     static const char *const hops[] = {
-            "inbox", "move", "waits", "notification", "claim", "provider", "delivery"};
+            "inbox", "move", "waits", "notification", "claim", "provider", "receipt", "delivery"};
     int rank = 0;
     while (rank < (int)ARRAY_LEN(hops) && strcmp(hops[rank], hop) != 0)
         rank++;
@@ -318,6 +319,27 @@ static void attempt_line(const struct reading *reading, int row)
                                 .detail = steal(&told)});
 }
 
+static void receipt_line(const struct reading *reading, int row)
+{
+    const struct pg *pg = reading->pg;
+    AUTO_FREE char *source = cell_of(pg, row, 1);
+    AUTO_FREE char *event = cell_of(pg, row, 7);
+    AUTO_FREE char *said = cell_of(pg, row, 8);
+    int from = pg_int(pg, 0, row, 4), to = pg_int(pg, 0, row, 5);
+    add(reading->story,
+            (struct story_line){.at_us = pg_big(pg, 0, row, 9),
+                    .hop = "receipt",
+                    .subject = cell_of(pg, row, 0),
+                    .what = cell("%s %s, %s", source, event,
+                            receipt_kind_name((enum receipt_kind)pg_int(pg, 0, row, 2))),
+                    .outcome = from == to ? xstrdup(settle_outcome_name(
+                                                    (enum settle_outcome)pg_int(pg, 0, row, 3)))
+                                          : cell("%s -> %s",
+                                                    delivery_state_name((enum delivery_state)from),
+                                                    delivery_state_name((enum delivery_state)to)),
+                    .detail = steal(&said)});
+}
+
 bool story_read(struct story *story, struct pg *pg, int base, struct err *err)
 {
     // Later parts need what earlier ones name: moves name events and notifications.
@@ -333,6 +355,7 @@ bool story_read(struct story *story, struct pg *pg, int base, struct err *err)
             {STORY_NOTIFICATIONS, ask_notes, note_line},
             {STORY_DELIVERIES, ask_notes, delivery_line},
             {STORY_ATTEMPTS, ask_notes, attempt_line},
+            {STORY_RECEIPTS, ask_notes, receipt_line},
     };
     const struct reading reading = {story, pg, base};
     for (size_t i = 0; i < ARRAY_LEN(parts); i++) {

@@ -11,7 +11,7 @@ enum story_kind { OF_ORDER, OF_EVENT, OF_NOTIFICATION };
 struct story_line {
     int64_t at_us;
     int nth;                                 // of equal times, in the order they were read
-    const char *hop;                         // inbox move waits notification claim provider
+    const char *hop;                         // inbox move waits notification claim provider receipt
     char *subject, *what, *outcome, *detail; // owned
 };
 

@@ -204,6 +204,27 @@ def test_a_receipt_of_no_delivery_is_kept_and_moves_nothing(t):
     eq(rig.state(order), ACCEPTED)
 
 
+def test_the_command_shows_what_came_for_a_delivery(t):
+    rig = Rig(t)
+    order = rig.order("least", ACCEPTED)
+    once = f"least/{order}"
+    eq((rig.w.json("deliveries", "show", once)["receipts"], "RECEIPT" in rig.w.must("deliveries", "show", once)), ([], False))
+    rig.tell("sent")
+    rig.tell("undelivered", code="30005")
+    rig.tell("sending")
+    shown = rig.w.json("deliveries", "show", once)
+    names = ("channel", "redrive", "attempt", "source", "receipt", "outcome", "from", "to", "event", "said")
+    eq([tuple(r[n] for n in names) for r in shown["receipts"]], [
+        ("sms", 0, 1, "status", "accepted", "same", "accepted", "accepted", "SM1:sent", "twilio sent"),
+        ("sms", 0, 1, "status", "bounced", "moved", "accepted", "bounced", "SM1:undelivered", "twilio undelivered 30005"),
+        ("sms", 0, 1, "status", "accepted", "same", "bounced", "bounced", "SM1:sending", "twilio sending")])
+    check(all(r["at"].endswith("Z") for r in shown["receipts"]) and len(shown["attempts"]) == 1, f"{shown}")
+    check("SM1:undelivered" in rig.w.must("deliveries", "show", once), "as text too")
+    lines = [(x["hop"], x["what"], x["outcome"]) for x in rig.w.json("story", order)["timeline"] if x["hop"] in ("receipt", "delivery")]
+    eq(lines, [("receipt", "status SM1:sent, accepted", "same"), ("receipt", "status SM1:undelivered, bounced", "accepted -> bounced"),
+               ("delivery", f"sms to {shown['items'][0]['to']}", "bounced"), ("receipt", "status SM1:sending, accepted", "same")])
+
+
 def test_receipts_of_many_at_once_each_find_their_own(t):
     rig = Rig(t)
     orders = [rig.shop.order("least", phone=PHONE) for _ in range(12)]
