@@ -26,4 +26,5 @@ WITH made AS (
 )
 SELECT u.i::int4
 FROM unnest($1::int4[], $2::uuid[], $3::int4[], $4::text[], $5::int4[]) WITH ORDINALITY u(b, n, c, tg, rd, i)
-JOIN made m ON m.bucket = u.b AND m.notification_id = u.n AND m.channel = u.c AND m.target = u.tg AND m.redrive = u.rd + 1
+-- IS TRUE: hashed, or else each row is compared with each other.
+WHERE ((u.b, u.n, u.c, u.tg, u.rd + 1) IN (SELECT bucket, notification_id, channel, target, redrive FROM made)) IS TRUE

@@ -22,9 +22,10 @@ WITH settled AS (
       AND x.redrive = s.redrive
 ), given AS (
     -- Devices share a slot: one that surely did not arrive says nothing about the others. What was sent keeps its date.
-    DELETE FROM cap_slots x USING settled s
-    WHERE $7::int4 <> 2 AND s.target = '' AND x.of_bucket = s.bucket AND x.notification_id = s.notification_id
-      AND x.channel = s.channel AND x.redrive = s.redrive
+    -- IS TRUE: no key leads from a delivery to its slots, so they are read once for all of a batch, not once for each.
+    DELETE FROM cap_slots x
+    WHERE $7::int4 <> 2 AND ((x.of_bucket, x.notification_id, x.channel, x.redrive) IN (
+        SELECT bucket, notification_id, channel, redrive FROM settled WHERE target = '')) IS TRUE
 ), audited AS (
     INSERT INTO audit (actor, action, object, reason, detail)
     SELECT $8::text, 'delivery.resolve',

@@ -1,4 +1,5 @@
 """The statements of caps and collapse as the dispatcher runs them, several transactions at once."""
+import json
 import os
 import re
 import sys
@@ -12,12 +13,20 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "..
 from harness import *  # noqa: E402,F403 pylint: disable=wrong-import-position,wildcard-import
 
 FULL, CROWDED, LOST = 1, 2, 3
+CAP_TAKE = ("EXECUTE cap_take (%s::int[], %s::int[], %s::int[], %s::text[], %s::int[], %s::bigint[], %s::int[], %s::uuid[], %s::int[],"
+            " %s::int[], %s::bool[], %s)")
+COLLAPSE = "EXECUTE collapse (%s::int[], %s::uuid[], %s::int[], %s::text[], %s::int[])"
 DUE, WIRE, ACCEPTED, REFUSED, SUPERSEDED, UNKNOWN = 0, 1, 2, 3, 6, 9
 
 
 def text_of(path):
     with open(os.path.join(ROOT, path), encoding="utf-8") as f:
         return re.sub(r"--[^\n]*", "", f.read()).strip()
+
+
+def rows_touched(node):
+    removed = sum(n for what, n in node.items() if what.startswith("Rows Removed"))
+    return (node["Actual Rows"] + removed) * node["Actual Loops"] + sum(rows_touched(below) for below in node.get("Plans", []))
 
 
 class Claimer:
@@ -39,6 +48,14 @@ class Claimer:
     def rollback(self):
         self.cur.execute("ROLLBACK")
 
+    def explain(self, run, args):
+        """How many rows the statement touches in all its parts, a row compared with another counted anew each time. Undone."""
+        self.cur.execute("BEGIN")
+        self.cur.execute("EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) " + run, args)
+        plan = self.cur.fetchone()[0]
+        self.cur.execute("ROLLBACK")
+        return rows_touched((json.loads(plan) if isinstance(plan, str) else plan)[0]["Plan"])
+
     def take(self, wants, salt=0):
         """wants: [(member, cap, most, seconds, delivery)] or with fresh as the last; what is missed: {(member, cap): why}"""
         wants = sorted(wants, key=lambda w: w[1])
@@ -47,8 +64,7 @@ class Claimer:
         caps = [w[1] for w in wants]
         self.cur.execute("EXECUTE cap_settle (%s::int[], %s::text[])", (bucket, caps))
         self.cur.execute(
-            "EXECUTE cap_take (%s::int[], %s::int[], %s::int[], %s::text[], %s::int[], %s::bigint[], %s::int[], %s::uuid[], %s::int[], %s::int[],"
-            " %s::bool[], %s)",
+            CAP_TAKE,
             ([w[0] for w in wants], list(range(len(wants))), bucket, caps, [w[2] for w in wants], [int(w[3] * 1000) for w in wants], [5] * len(wants),
              [w[4] for w in wants], [1] * len(wants), [0] * len(wants), fresh, salt))
         self.rows = self.cur.fetchall()
@@ -56,7 +72,7 @@ class Claimer:
 
     def collapse(self, *names):
         """names: (notification, target); {place of the name: state or -1}, 0 = of no claim"""
-        self.cur.execute("EXECUTE collapse (%s::int[], %s::uuid[], %s::int[], %s::text[], %s::int[])",
+        self.cur.execute(COLLAPSE,
                          ([5] * len(names), [n for n, _ in names], [1] * len(names), [t for _, t in names], [0] * len(names)))
         return sorted(self.cur.fetchall())
 
@@ -350,3 +366,30 @@ def test_two_claims_of_an_older_and_a_newer_one_never_both_go_and_nobody_waits(t
         w.two.commit()
         eq((w.state(old), w.state(new)), (WIRE if first == "old" else SUPERSEDED, DUE), first)
     eq(w.cluster.deadlocks(), 0)
+
+
+# --- how much work it is
+
+
+@timeout(240)
+def test_the_work_grows_with_the_members_of_a_claim_and_not_with_their_square(t):
+    w = World(t)
+
+    def of_caps(n, hot):
+        ids = w.deliveries(n)
+        rows = sorted(((i, c, f"cap{c}" if hot else f"cap{c} {i}") for i in range(n) for c in (0, 1)), key=lambda row: row[2])
+        columns = [[i + 1 for i, _, _ in rows], [c for _, c, _ in rows], [1] * len(rows), [name for _, _, name in rows], [400] * len(rows),
+                   [60000] * len(rows), [5] * len(rows), [ids[i] for i, _, _ in rows], [1] * len(rows), [0] * len(rows), [True] * len(rows), 7]
+        return w.one.explain(CAP_TAKE, columns)
+
+    def of_collapse(n, hot):
+        ids = [w.delivery(collapse="hot" if hot else f"c{i}", version=i) for i in range(n)]
+        return w.one.explain(COLLAPSE, ([5] * n, ids, [1] * n, [""] * n, [0] * n))
+
+    for work in (of_caps, of_collapse):
+        for hot in (False, True):
+            touched = {}
+            for n in (50, 500):
+                w.cluster.query("TRUNCATE pawl.deliveries")
+                touched[n] = work(n, hot)
+            check(touched[500] < 12 * touched[50] and touched[500] < 500 * 200, f"{work.__name__}, {'one' if hot else 'many'}: {touched}")

@@ -12,12 +12,20 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "..
 from harness import *  # noqa: E402,F403 pylint: disable=wrong-import-position,wildcard-import
 
 HOT = {"receiver/accept": "pawl_receiver", "dispatcher/claim": "pawl_dispatcher",
-       "dispatcher/claim/gates": "pawl_dispatcher", "dispatcher/lookup": "pawl_dispatcher", "dispatcher/record": "pawl_dispatcher"}
-SMALL = {"policy_versions", "key_gen", "claims", "pauses", "names"}  # a row a version, a generation, a batch in flight, a pause
+       "dispatcher/claim/gates": "pawl_dispatcher", "dispatcher/lookup": "pawl_dispatcher", "dispatcher/record": "pawl_dispatcher",
+       "dispatcher/route": "pawl_dispatcher", "dispatcher/token": "pawl_dispatcher"}
+# Not for every batch, but beside the programs that work: a person's commands act on 100 deliveries a statement. Planned when they run,
+# so only what they do when the tables are full matters.
+BESIDE = {"cli/operate": "pawl_operator"}
+READS_ALL = {("cli/operate/pick.sql", "deliveries"): "a filter over all deliveries, at a person's request",
+             ("cli/operate/pick.sql", "notifications"): "the same, by order or type",
+             ("cli/operate/settle.sql", "cap_slots"): "what was not sent gives its slots back: once for a whole batch"}
+# A row a version, a generation, a batch in flight, a pause, a provider, a key.
+SMALL = {"policy_versions", "key_gen", "claims", "pauses", "names", "rates", "provider_tokens"}
 PROBED_BY = re.compile(r"\b(bucket|lane|channel)\b")
 VALUES = {"integer": "1", "bigint": "1", "boolean": "false", "text": "'x'", "uuid": "gen_random_uuid()", "interval": "'1s'",
           "integer[]": "'{1}'", "bigint[]": "'{1}'", "boolean[]": "'{f}'", "text[]": "'{x}'", "bytea[]": "'{x}'",
-          "uuid[]": "ARRAY[gen_random_uuid()]", "double precision": "1", "bytea": "'x'", "timestamp with time zone": "now()"}
+          "uuid[]": "ARRAY[gen_random_uuid()]", "double precision": "1", "double precision[]": "'{1}'", "bytea": "'x'", "timestamp with time zone": "now()"}
 ROWS = 20000
 # Of each table the columns that its plans need and a value for them, from the row number i; the rest has a default.
 FILL = {
@@ -56,9 +64,9 @@ def text_of(path):
         return re.sub(r"--[^\n]*", "", f.read()).strip()
 
 
-def statements():
-    """(name, role, text) of every statement that runs for each batch."""
-    found = [(os.path.relpath(p, ROOT), role, text_of(p)) for folder, role in HOT.items()
+def statements(folders=HOT):
+    """(name, role, text) of every statement in these folders: at first those that run for each batch."""
+    found = [(os.path.relpath(p, ROOT), role, text_of(p)) for folder, role in folders.items()
              for p in sorted(glob.glob(os.path.join(ROOT, folder, "*.sql")))]
     check(len(found) > 20, "the programs have statements")
     return found
@@ -86,13 +94,15 @@ def nodes(plan):
         yield from nodes(below)
 
 
-def faults(plan):
-    """What is wrong with a plan, in words."""
+def faults(plan, name=""):
+    """What is wrong with the plan of a statement, in words."""
     found = []
     for node in nodes(plan):
         table, kind = node.get("Relation Name", ""), node["Node Type"]
         condition = node.get("Index Cond", "")
         if table in SMALL or table.rsplit("_", 1)[0] in SMALL:
+            continue
+        if (name, table) in READS_ALL and node.get("Parent Relationship") != "Inner":
             continue
         if kind == "Seq Scan":
             found.append(f"reads all of {table}")
@@ -101,16 +111,16 @@ def faults(plan):
     return found
 
 
-def all_faults(t, cluster):
+def all_faults(cluster, folders=HOT):
     found, probes = [], 0
-    for role in sorted(set(HOT.values())):
+    for role in sorted(set(folders.values())):
         cur = session(cluster, role)
-        for name, _, text in (s for s in statements() if s[1] == role):
+        for name, _, text in (s for s in statements(folders) if s[1] == role):
             cur.execute("EXPLAIN (FORMAT JSON) " + prepare(cur, name, text))
             plan = cur.fetchone()[0]
             plan = (json.loads(plan) if isinstance(plan, str) else plan)[0]["Plan"]
             probes += sum("Index Name" in n for n in nodes(plan))
-            found += [f"{name} {fault}" for fault in faults(plan)]
+            found += [f"{name} {fault}" for fault in faults(plan, name)]
     check(probes > 20, f"indexes are probed: {probes}")
     return found
 
@@ -123,11 +133,11 @@ def fill(cluster):
 
 def test_no_statement_of_a_batch_reads_a_table_as_a_whole(t):
     cluster = t.migrated_cluster()
-    eq(all_faults(t, cluster), [], "while the tables are empty and were never analyzed")
+    eq(all_faults(cluster), [], "while the tables are empty and were never analyzed")
     cluster.query("ANALYZE")
-    eq(all_faults(t, cluster), [], "while the tables are empty")
+    eq(all_faults(cluster), [], "while the tables are empty")
     fill(cluster)
-    eq(all_faults(t, cluster), [], "when the tables are full")
+    eq(all_faults(cluster, HOT | BESIDE), [], "when the tables are full")
 
 
 def test_the_programs_plan_each_statement_once(t):

@@ -4,6 +4,7 @@
 -- A slot is used while it is held, and until in_ms after its date. What is used is read of committed rows alone: "full" is
 -- never said because of a rival that may yet roll back. Slots are taken in key order, so that claims wait for one another
 -- in one direction only; who waited in vain is told "lost".
+-- A join of two lists compares each row with each other (common/pg/setup.sql): lists meet in windows here, or as hashed NOT IN.
 -- returns: a row for each cap that a member does not get, cap by cap: member, place, why (1 full, 2 more members of this claim
 --   than free slots, 3 lost to another claim), rank within the cap from 0, held slots, ms until each dated one is free (rank 0)
 WITH want AS MATERIALIZED (
@@ -28,40 +29,49 @@ WITH want AS MATERIALIZED (
     SELECT b, k, count(*)::int4 AS used, count(*) FILTER (WHERE NOT ended)::int4 AS sure, count(*) FILTER (WHERE used_at IS NULL)::int4 AS held,
            (array_agg(left_ms ORDER BY left_ms) FILTER (WHERE used_at IS NOT NULL))[1:64] AS free_ms
     FROM slot WHERE used GROUP BY b, k
+), met AS MATERIALIZED (
+    -- own: the slot that this delivery, or another device of its notification, has already, a held one first.
+    SELECT x.*, first_value(nth) OVER unit AS own, first_value(used_at) OVER unit AS own_date,
+           first_value(used) OVER whole AS cap_used, first_value(sure) OVER whole AS cap_sure,
+           first_value(held) OVER whole AS cap_held, first_value(free_ms) OVER whole AS cap_free
+    FROM (SELECT 0 AS kind, b, k, NULL::uuid AS n, NULL::int4 AS ch, NULL::int4 AS rd, NULL::int4 AS nth, NULL::timestamptz AS used_at,
+                 used, sure, held, free_ms, NULL::int4 AS m, NULL::int4 AS c, NULL::int4 AS most, NULL::int8 AS ms, NULL::int4 AS ob,
+                 NULL::bool AS fresh FROM count
+          UNION ALL
+          SELECT 1, b, k, n, ch, rd, nth, used_at, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM slot WHERE used
+          UNION ALL
+          SELECT 2, b, k, n, ch, rd, NULL, NULL, 0, 0, 0, NULL, m, c, most, ms, ob, fresh FROM want) x
+    WINDOW unit AS (PARTITION BY b, k, n, ch, rd ORDER BY kind, used_at DESC, nth), whole AS (PARTITION BY b, k ORDER BY kind)
 ), asked AS MATERIALIZED (
-    -- own: the slot that this delivery, or another device of its notification, has already.
-    SELECT w.*, o.nth AS own, o.used_at AS own_date, coalesce(c.used, 0) AS used,
-           o.nth IS NULL AND coalesce(c.sure, 0) >= w.most AS is_full
-    FROM want w
-    LEFT JOIN slot o ON o.b = w.b AND o.k = w.k AND o.n = w.n AND o.ch = w.ch AND o.rd = w.rd AND o.used
-    LEFT JOIN count c ON c.b = w.b AND c.k = w.k
-), shut AS MATERIALIZED (
-    SELECT m FROM asked WHERE is_full GROUP BY m
+    SELECT m, c, b, k, most, ms, ob, n, ch, rd, fresh, own, own_date, cap_used AS used, cap_held AS held, cap_free AS free_ms, is_full,
+           bool_or(is_full) OVER (PARTITION BY m) AS shut
+    FROM (SELECT *, own IS NULL AND cap_sure >= most AS is_full FROM met WHERE kind = 2) x
 ), unit AS MATERIALIZED (
-    SELECT a.b, a.k, a.n, a.ch, a.rd, a.most, a.used,
-           row_number() OVER (PARTITION BY a.b, a.k ORDER BY a.n, a.ch, a.rd) AS r
-    FROM asked a
-    WHERE a.own IS NULL AND a.m NOT IN (SELECT m FROM shut)
-    GROUP BY a.b, a.k, a.n, a.ch, a.rd, a.most, a.used
-), crowd AS MATERIALIZED (
-    SELECT a.m, a.c FROM asked a
-    JOIN unit u ON u.b = a.b AND u.k = a.k AND u.n = a.n AND u.ch = a.ch AND u.rd = a.rd
-    WHERE u.used + u.r > u.most AND a.m NOT IN (SELECT m FROM shut)
-), open AS MATERIALIZED (
-    SELECT a.* FROM asked a WHERE a.m NOT IN (SELECT m FROM shut UNION ALL SELECT m FROM crowd)
+    -- r: the how manyeth new slot of its cap it needs; NULL = none.
+    SELECT a.*, CASE WHEN new THEN dense_rank() OVER (PARTITION BY b, k, new ORDER BY n, ch, rd) END AS r
+    FROM (SELECT *, own IS NULL AND NOT shut AS new FROM asked) a
+), judged AS MATERIALIZED (
+    SELECT *, NOT shut AND NOT bool_or(used + r > most IS TRUE) OVER (PARTITION BY m) AS open FROM unit
 ), free AS MATERIALIZED (
     -- Of the first used + wanted numbers at least as many as are wanted are free; some more keep claims apart.
-    SELECT c.b, c.k, x.nth, row_number() OVER (PARTITION BY c.b, c.k ORDER BY (x.nth + $12::int4) % c.span, x.nth) AS r
-    FROM (SELECT b, k, least(min(most), min(used) + max(r) + 4)::int4 AS span FROM unit GROUP BY b, k) c
-    CROSS JOIN LATERAL generate_series(0, c.span - 1) x(nth)
-    WHERE NOT EXISTS (SELECT FROM slot s WHERE s.b = c.b AND s.k = c.k AND s.nth = x.nth AND s.used)
+    SELECT b, k, nth, row_number() OVER (PARTITION BY b, k ORDER BY (nth + $12::int4) % max(span), nth) AS r
+    FROM (SELECT c.b, c.k, c.span, x.nth
+          FROM (SELECT b, k, least(min(most), min(used) + max(r) + 4)::int4 AS span FROM unit WHERE r IS NOT NULL GROUP BY b, k) c
+          CROSS JOIN LATERAL generate_series(0, c.span - 1) x(nth)
+          UNION ALL
+          SELECT b, k, NULL, nth FROM slot WHERE used) x
+    GROUP BY b, k, nth HAVING bool_and(span IS NOT NULL)
+), given AS MATERIALIZED (
+    SELECT *, first_value(nth) OVER (PARTITION BY b, k, r ORDER BY m NULLS FIRST) AS new_nth
+    FROM (SELECT b, k, r, nth, NULL::int4 AS m, NULL::int8 AS ms, NULL::int4 AS ob, NULL::uuid AS n, NULL::int4 AS ch, NULL::int4 AS rd
+          FROM free
+          UNION ALL
+          SELECT b, k, r, own, m, ms, ob, n, ch, rd FROM judged
+          -- A slot of its own that has a date (of another device, or before a receipt reopened it) is held again.
+          WHERE open AND (own IS NULL OR own_date IS NOT NULL)) x
 ), grab AS MATERIALIZED (
-    SELECT o.b, o.k, coalesce(o.own, f.nth) AS nth, o.ms, o.ob, o.n, o.ch, o.rd
-    FROM open o
-    LEFT JOIN unit u ON u.b = o.b AND u.k = o.k AND u.n = o.n AND u.ch = o.ch AND u.rd = o.rd
-    LEFT JOIN free f ON f.b = u.b AND f.k = u.k AND f.r = u.r
-    -- A slot of its own that has a date (of another device, or before a receipt reopened it) is held again.
-    WHERE (o.own IS NULL OR o.own_date IS NOT NULL) AND coalesce(o.own, f.nth) IS NOT NULL
+    SELECT b, k, CASE WHEN r IS NULL THEN nth ELSE new_nth END AS nth, ms, ob, n, ch, rd
+    FROM given WHERE m IS NOT NULL AND CASE WHEN r IS NULL THEN nth ELSE new_nth END IS NOT NULL
     GROUP BY 1, 2, 3, 4, 5, 6, 7, 8
 ), taken AS (
     INSERT INTO cap_slots AS s (bucket, cap, nth, of_bucket, notification_id, channel, redrive, taken_at, in_ms)
@@ -77,21 +87,17 @@ WITH want AS MATERIALIZED (
     -- share one it stays, since another of them may be on the wire.
     DELETE FROM cap_slots s USING asked a
     WHERE s.bucket = ANY(ARRAY[a.b]) AND s.cap = a.k AND s.nth = a.own AND s.notification_id = a.n AND s.channel = a.ch
-      AND s.redrive = a.rd AND a.fresh AND s.used_at IS NULL AND a.m IN (SELECT m FROM shut)
+      AND s.redrive = a.rd AND a.fresh AND s.used_at IS NULL AND a.shut
       AND (SELECT count(*) FROM deliveries y
            WHERE y.bucket = a.ob AND y.notification_id = a.n AND y.channel = a.ch AND y.redrive = a.rd) = 1
 ), missed AS (
-    SELECT m, c, b, k, 1 AS why FROM asked WHERE is_full
-    UNION ALL
-    SELECT c.m, c.c, a.b, a.k, 2 FROM crowd c JOIN asked a ON a.m = c.m AND a.c = c.c
-    UNION ALL
-    SELECT o.m, o.c, o.b, o.k, 3 FROM open o
-    WHERE (o.own IS NULL OR o.own_date IS NOT NULL)
-      AND NOT EXISTS (SELECT FROM taken t WHERE t.bucket = o.b AND t.cap = o.k AND t.notification_id = o.n
-                                            AND t.channel = o.ch AND t.redrive = o.rd)
+    SELECT m, c, b, k, held, free_ms,
+           CASE WHEN is_full THEN 1
+                WHEN NOT shut AND used + r > most THEN 2
+                WHEN open AND (own IS NULL OR own_date IS NOT NULL) AND (b, k, n, ch, rd) NOT IN (
+                    SELECT bucket, cap, notification_id, channel, redrive FROM taken) THEN 3 END AS why
+    FROM judged
 ), ranked AS MATERIALIZED (
-    SELECT *, row_number() OVER (PARTITION BY b, k ORDER BY why, m, c)::int4 - 1 AS rank FROM missed
+    SELECT *, row_number() OVER (PARTITION BY b, k ORDER BY why, m, c)::int4 - 1 AS rank FROM missed WHERE why IS NOT NULL
 )
-SELECT x.m, x.c, x.why, x.rank, coalesce(c.held, 0), CASE WHEN x.rank = 0 THEN c.free_ms END
-FROM ranked x LEFT JOIN count c ON c.b = x.b AND c.k = x.k
-ORDER BY x.b, x.k, x.rank
+SELECT m, c, why, rank, held, CASE WHEN rank = 0 THEN free_ms END FROM ranked ORDER BY b, k, rank

@@ -4,37 +4,40 @@
 -- it neither ends by this nor ends others.
 -- Every row is locked by who gets it first, nobody waits: an older one can't go on the wire beside this claim, since its own
 -- claim needs its lock too. After an unknown try nobody knows whether it arrived: then the end is unknown (9).
+-- A join of two lists compares each row with each other (common/pg/setup.sql): lists meet in windows here, or as hashed IN.
 -- returns: member (from 1; 0 = not in this claim), channel, state it ended in (-1 = it has to wait)
 WITH me AS MATERIALIZED (
-    SELECT u.i, u.b, u.n, u.ch, u.tg, u.rd, d.collapse, d.order_version, d.created_at
+    SELECT u.i, u.b, u.n, u.ch, u.tg, d.collapse
     FROM unnest($1::int4[], $2::uuid[], $3::int4[], $4::text[], $5::int4[]) WITH ORDINALITY u(b, n, ch, tg, rd, i)
     CROSS JOIN LATERAL (
-        SELECT x.collapse, x.order_version, x.created_at FROM deliveries x
+        SELECT x.collapse FROM deliveries x
         WHERE x.bucket = u.b AND x.notification_id = u.n AND x.channel = u.ch AND x.target = u.tg AND x.redrive = u.rd
-          AND x.redrive = 0 AND x.collapse IS NOT NULL
+          AND x.redrive = 0
         OFFSET 0) d
+    WHERE d.collapse IS NOT NULL -- out here, or else their index is read instead of the key
 ), kin AS MATERIALIZED (
-    SELECT me.i, k.*, (k.order_version, k.created_at) > (me.order_version, me.created_at) AS newer
-    FROM me
+    -- All of an id and channel, each read once: i, its number in this claim; old, there is a newer one. What one move made is
+    -- of one version and moment.
+    SELECT g.b, g.collapse, k.*, rank() OVER (PARTITION BY g.b, g.collapse, k.ch ORDER BY k.version DESC, k.at DESC) > 1 AS old
+    FROM (SELECT DISTINCT b, collapse, ch FROM me) g
     CROSS JOIN LATERAL (
-        SELECT x.bucket AS b, x.notification_id AS n, x.channel AS ch, x.target AS tg, x.state, x.order_version, x.created_at
+        SELECT x.channel AS ch, x.notification_id AS n, x.target AS tg, x.state, x.order_version AS version, x.created_at AS at
         FROM deliveries x
-        WHERE x.bucket = me.b AND x.collapse = me.collapse AND x.channel = me.ch AND x.redrive = 0
-          AND x.notification_id <> me.n
-          AND (x.order_version, x.created_at) IS DISTINCT FROM (me.order_version, me.created_at)
+        WHERE x.bucket = g.b AND x.collapse = g.collapse AND x.channel = g.ch AND x.redrive = 0
         OFFSET 0) k
-), candidate AS MATERIALIZED (
-    SELECT b, n, ch, tg, bool_or(old) AS old
-    FROM (SELECT b, n, ch, tg, EXISTS (SELECT FROM kin WHERE kin.i = me.i AND kin.newer) AS old FROM me
-          UNION ALL
-          SELECT b, n, ch, tg, true FROM kin WHERE NOT newer AND state = 0) x
-    GROUP BY b, n, ch, tg
+), family AS MATERIALIZED (
+    SELECT *
+    FROM (SELECT b, collapse, n, ch, tg, state, old, max(i) OVER (PARTITION BY b, n, ch, tg) AS i
+          FROM (SELECT b, collapse, n, ch, tg, state, old, NULL::int8 AS i FROM kin
+                UNION ALL
+                SELECT b, collapse, n, ch, tg, NULL, NULL, i FROM me) x) y
+    WHERE state IS NOT NULL
 ), locked AS MATERIALIZED (
-    SELECT c.b, c.n, c.ch, c.tg, d.rd, c.old
-    FROM candidate c
+    SELECT f.b, f.n, f.ch, f.tg, f.i, f.old, d.rd
+    FROM (SELECT * FROM family WHERE i IS NOT NULL OR (old AND state = 0)) f
     CROSS JOIN LATERAL (
         SELECT x.redrive AS rd FROM deliveries x
-        WHERE x.bucket = c.b AND x.notification_id = c.n AND x.channel = c.ch AND x.target = c.tg AND x.redrive = 0
+        WHERE x.bucket = f.b AND x.notification_id = f.n AND x.channel = f.ch AND x.target = f.tg AND x.redrive = 0
           AND x.state = 0
         FOR UPDATE SKIP LOCKED) d
 ), ended AS (
@@ -46,19 +49,18 @@ WITH me AS MATERIALIZED (
     FROM locked l
     WHERE l.old AND d.bucket = ANY(ARRAY[l.b]) AND d.notification_id = l.n AND d.channel = l.ch AND d.target = l.tg
       AND d.redrive = l.rd
-    RETURNING d.bucket AS b, d.notification_id AS n, d.channel AS ch, d.target AS tg, d.state
+    RETURNING d.bucket AS b, d.notification_id AS n, d.channel AS ch, d.target AS tg, d.state, l.i
 ), doubtful AS (
     INSERT INTO unknown_outcomes (bucket, channel, notification_id, redrive, target, since)
     SELECT b, ch, n, 0, tg, now() FROM ended WHERE state = 9
     ON CONFLICT DO NOTHING
+), left_over AS MATERIALIZED (
+    -- in_hand: it is locked by this claim; behind: an older one may still be on its way.
+    SELECT i, ch, (b, n, ch, tg) IN (SELECT b, n, ch, tg FROM locked) AS in_hand,
+           bool_or(old AND state IN (0, 1)) OVER (PARTITION BY b, collapse, ch) AS behind
+    FROM family
+    WHERE (b, n, ch, tg) NOT IN (SELECT b, n, ch, tg FROM ended)
 )
-SELECT coalesce(me.i, 0)::int4, e.ch, e.state
-FROM ended e LEFT JOIN me ON me.b = e.b AND me.n = e.n AND me.ch = e.ch AND me.tg = e.tg
+SELECT coalesce(i, 0)::int4, ch, state FROM ended
 UNION ALL
-SELECT me.i::int4, me.ch, -1
-FROM me
-WHERE NOT EXISTS (SELECT FROM ended e WHERE e.b = me.b AND e.n = me.n AND e.ch = me.ch AND e.tg = me.tg)
-  AND (NOT EXISTS (SELECT FROM locked l WHERE l.b = me.b AND l.n = me.n AND l.ch = me.ch AND l.tg = me.tg)
-       OR EXISTS (SELECT FROM kin k
-                  WHERE k.i = me.i AND NOT k.newer AND k.state IN (0, 1)
-                    AND NOT EXISTS (SELECT FROM ended e WHERE e.b = k.b AND e.n = k.n AND e.ch = k.ch AND e.tg = k.tg)))
+SELECT i::int4, ch, -1 FROM left_over WHERE i IS NOT NULL AND (NOT in_hand OR behind)
