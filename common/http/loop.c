@@ -5,12 +5,17 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdatomic.h>
 #include <sys/socket.h>
 
 // Connections taken in one turn: few, so that the other loops, which wait on the same socket, get
 // their share.
 #define ACCEPTS_PER_TURN 4
+// At the bound on connections, with others waiting: how often it is looked for room, and how long
+// a connection must have had nothing to do before it is closed for another's sake.
+#define PRESSED_TURN_MS 50
+#define IDLE_MIN_MS 200
 
 #ifdef __SANITIZE_ADDRESS__
 // h2o keeps a list of free blocks for each thread, and never frees the head of a message queue.
@@ -30,7 +35,8 @@ struct http_loop {
     h2o_socket_t *listeners[HTTP_LISTENERS_MAX];
     size_t n_listeners;
     int connections;
-    bool paused; // the bound on connections is reached
+    bool paused;  // the bound on connections is reached
+    bool pressed; // and others wait
     bool draining;
     _Atomic int64_t turned_ms;
 };
@@ -40,9 +46,22 @@ struct handler {
     struct http_loop *loop;
 };
 
+// One accepted connection; its socket's on_close.data.
+struct connection {
+    struct http_loop *loop;
+    int64_t active_ms; // when it was accepted, or its last request was read
+    bool ending;
+};
+
+static struct connection *connection_of(const h2o_req_t *req)
+{
+    return req->conn->callbacks->get_socket(req->conn)->on_close.data;
+}
+
 static int on_request(h2o_handler_t *self, h2o_req_t *req)
 {
     struct http_loop *loop = ((struct handler *)self)->loop;
+    connection_of(req)->active_ms = clock_mono_ms();
     loop->options.on_request(loop->options.user, req);
     return 0;
 }
@@ -58,14 +77,16 @@ static void pause_accepting(struct http_loop *loop)
 
 static void resume_accepting(struct http_loop *loop)
 {
-    loop->paused = false;
+    loop->paused = loop->pressed = false;
     for (size_t i = 0; i < loop->n_listeners; i++)
         h2o_socket_read_start(loop->listeners[i], on_connection);
 }
 
 static void on_close(void *data)
 {
-    struct http_loop *loop = data;
+    struct connection *connection = data;
+    struct http_loop *loop = connection->loop;
+    free(connection);
     loop->connections--;
     if (loop->paused)
         resume_accepting(loop);
@@ -84,7 +105,9 @@ static void on_connection(h2o_socket_t *listener, const char *err)
             return;
         loop->connections++;
         sock->on_close.cb = on_close;
-        sock->on_close.data = loop;
+        struct connection *connection = xmalloc(sizeof *connection);
+        *connection = (struct connection){.loop = loop, .active_ms = clock_mono_ms()};
+        sock->on_close.data = connection;
         h2o_accept(&loop->accept, sock);
     }
 }
@@ -181,8 +204,53 @@ void http_loop_free(struct http_loop *loop)
     free(loop);
 }
 
+// A request whose head is not yet read has no version: its connection is idle, or slow. It ends by
+// closing the reading side, which h2o then finds closed.
+static void end_reading(h2o_req_t *req)
+{
+    shutdown(h2o_socket_get_fd(req->conn->callbacks->get_socket(req->conn)), SHUT_RD);
+}
+
+static bool others_wait(const struct http_loop *loop)
+{
+    struct pollfd fds[HTTP_LISTENERS_MAX];
+    for (size_t i = 0; i < loop->n_listeners; i++)
+        fds[i] = (struct pollfd){.fd = h2o_socket_get_fd(loop->listeners[i]), .events = POLLIN};
+    return poll(fds, loop->n_listeners, 0) > 0;
+}
+
+static int look_for_idle(h2o_req_t *req, void *found)
+{
+    h2o_req_t **idle = found;
+    const struct connection *connection = connection_of(req);
+    if (req->version == 0 && !connection->ending &&
+            (!*idle || connection->active_ms < connection_of(*idle)->active_ms))
+        *idle = req;
+    return 0;
+}
+
+// Idle keep-alive connections must not keep others out until their timeout: the oldest go first.
+// Those in use say "Connection: close" with their next answer (http_reply).
+static void make_room(struct http_loop *loop)
+{
+    int64_t idle_since_ms = clock_mono_ms() - IDLE_MIN_MS;
+    loop->pressed = others_wait(loop);
+    for (int i = 0; loop->pressed && i < ACCEPTS_PER_TURN; i++) {
+        h2o_req_t *idle = NULL;
+        loop->config.http1.callbacks.foreach_request(&loop->context, look_for_idle, &idle);
+        if (!idle || connection_of(idle)->active_ms > idle_since_ms)
+            return;
+        connection_of(idle)->ending = true;
+        end_reading(idle);
+    }
+}
+
 void http_loop_turn(struct http_loop *loop, int wait_ms)
 {
+    if (loop->paused) {
+        make_room(loop);
+        wait_ms = wait_ms < PRESSED_TURN_MS ? wait_ms : PRESSED_TURN_MS;
+    }
     // -1 with EINTR is a turn without events.
     h2o_evloop_run(loop->context.loop, wait_ms);
     loop->turned_ms = clock_mono_ms();
@@ -198,13 +266,12 @@ void http_loop_wake(struct http_loop *loop)
     h2o_multithread_send_message(&loop->wake, NULL);
 }
 
-// h2o leaves idle keep-alive connections open until their timeout: a request whose head is not yet
-// read has no version, and its connection ends by closing the reading side.
+// h2o leaves idle keep-alive connections open until their timeout.
 static int close_idle(h2o_req_t *req, void *unused)
 {
     (void)unused;
     if (req->version == 0)
-        shutdown(h2o_socket_get_fd(req->conn->callbacks->get_socket(req->conn)), SHUT_RD);
+        end_reading(req);
     return 0;
 }
 
@@ -212,7 +279,7 @@ void http_loop_drain(struct http_loop *loop)
 {
     if (!loop->draining) {
         loop->draining = true;
-        loop->paused = false;
+        loop->paused = loop->pressed = false;
         close_listeners(loop);
         // h2o_context_request_shutdown() would also start HTTP/2's timer, which nothing ends.
         loop->context.shutdown_requested = 1;
@@ -238,7 +305,8 @@ void http_reply_header(h2o_req_t *req, const char *name, const char *value)
 
 void http_reply(h2o_req_t *req, const struct http_reply *reply)
 {
-    if (reply->close || req->conn->ctx->shutdown_requested)
+    const struct http_loop *loop = connection_of(req)->loop;
+    if (reply->close || loop->pressed || req->conn->ctx->shutdown_requested)
         req->http1_is_persistent = 0;
     req->res.status = reply->status;
     req->res.reason = reply->reason;
