@@ -284,6 +284,8 @@ static void unsubscribe(struct visit *visit, const struct policy *policy, struct
         show_button(visit);
     else if (!is_one_click(visit->received.body))
         reject(visit, ROW_NO_CLICK, "unsubscribe_body");
+    else if (!rates_take_link(lane_options(visit->lane)->rates, token, visit->start_us))
+        reject(visit, ROW_RATE, "unsubscribe_rate");
     else
         leave(visit, &place);
 }

@@ -77,6 +77,18 @@ def test_the_link_of_a_mail_unsubscribes_from_its_type_alone(t):
     eq((click(shop, path_of(link), multipart).status, len(listed(shop))), (200, 1))
 
 
+def test_who_posts_one_link_over_and_over_is_refused_and_the_others_can_leave(t):
+    shop, sink = setup(t)
+    ann, bob = (path_of(link_of(mail(shop, sink, "least", f"{name}@example.net"))) for name in ("ann", "bob"))
+    answers = shop.w.post(*[Request(ann, {}, CLICK)] * 200, connections=8)
+    refused = [a for a in answers if a.status == 429]
+    eq({a.status for a in answers}, {200, 429})
+    check(len(refused) > 140 and all(a.headers["retry-after"] for a in refused), f"{len(refused)} were refused")
+    eq(click(shop, bob).status, 200)
+    eq(shop.w.receivers[0].metric("pawl_webhook_rejected_total", reason="unsubscribe_rate"), len(refused))
+    eq([row[3] for row in listed(shop)], ["ann@example.net", "bob@example.net"])
+
+
 def test_following_the_link_changes_nothing(t):
     shop, sink = setup(t)
     path = path_of(link_of(mail(shop, sink, "least", "ann@example.net")))

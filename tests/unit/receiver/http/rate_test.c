@@ -1,6 +1,8 @@
 #include "receiver/http/rate.h"
 #include "tests/test.h"
 
+#include <stdio.h>
+
 static char shop[] = "shop", other[] = "other";
 
 static int granted(struct rates *rates, const struct source *source, int64_t now_us, int tries)
@@ -60,6 +62,39 @@ static void follows_a_policy_that_changes_the_rate(void **state)
     rates_free(rates);
 }
 
+static int clicks(struct rates *rates, const char *token, int64_t now_us, int tries)
+{
+    int n = 0;
+    for (int i = 0; i < tries; i++)
+        n += rates_take_link(rates, slice_of(token), now_us);
+    return n;
+}
+
+static void one_link_takes_nothing_from_the_others(void **state)
+{
+    (void)state;
+    struct rates *rates = rates_new();
+    assert_int_equal(clicks(rates, "ann", 1, 1000), RATE_LINK_BURST);
+    assert_int_equal(clicks(rates, "bob", 1, 1), 1);
+    assert_int_equal(clicks(rates, "ann", 2000001, 1000), 2 * RATE_LINK_A_SECOND);
+    assert_int_equal(clicks(rates, "ann", 3600000001, 1000), RATE_LINK_BURST);
+    rates_free(rates);
+}
+
+static void all_links_together_have_a_rate(void **state)
+{
+    (void)state;
+    struct rates *rates = rates_new();
+    int n = 0;
+    for (int i = 0; i < 5000; i++) {
+        char token[32];
+        snprintf(token, sizeof token, "link %d", i);
+        n += clicks(rates, token, 1, 1);
+    }
+    assert_int_equal(n, RATE_LINKS_A_SECOND);
+    rates_free(rates);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -67,6 +102,8 @@ int main(void)
             cmocka_unit_test(grants_one_to_a_source_that_sends_less_than_one_a_second),
             cmocka_unit_test(keeps_sources_apart_and_lets_those_without_a_rate_through),
             cmocka_unit_test(follows_a_policy_that_changes_the_rate),
+            cmocka_unit_test(one_link_takes_nothing_from_the_others),
+            cmocka_unit_test(all_links_together_have_a_rate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
