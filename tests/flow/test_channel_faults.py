@@ -132,20 +132,21 @@ class WebPush(Http):
         return ""
 
 
-def post_all(shop, kind, numbers, customer):
-    """An order of this kind for each number; every event is acknowledged."""
-    requests = [app_request(secret("shop"), f"{kind}-{n}", kind, f"{kind}-{n}", customer=customer(n)) for n in numbers]
-    eq({a.status for a in shop.w.post(*requests, connections=8)}, {200})
+def post_all(shop, first, count, customer):
+    """An order of each kind for each number, posted in the background: the two kinds mixed."""
+    requests = [app_request(secret("shop"), f"{kind}-{n}", kind, f"{kind}-{n}", customer=customer(n))
+                for i in range(first, first + count) for kind, n in (("most", i), ("least", i + count))]
+    return shop.w.load(requests, connections=8)
 
 
 def rest(cluster):
     return cluster.value("SELECT (SELECT count(*) FROM pawl.due) + (SELECT count(*) FROM pawl.claims)")
 
 
-def kill_until_done(shop, seconds):
-    """Kills one dispatcher after another at random until nothing is due or claimed; how many were killed."""
+def kill_until_done(shop, load, seconds):
+    """Kills one dispatcher after another at random until all is posted and nothing is due or claimed; how many were killed."""
     dice, end, kills = random.Random(SEED), time.monotonic() + seconds, 0
-    while rest(shop.cluster):
+    while load.done() < len(load.requests) or rest(shop.cluster):
         check(time.monotonic() < end, f"after {seconds} s {rest(shop.cluster)} rows are due or claimed")
         time.sleep(dice.uniform(0.2, 1.0))
         if kills < 4 or dice.random() < 0.2:
@@ -186,9 +187,10 @@ def goes_through(t, kind):
                     host={"dispatcher": {"transfers": 20, "poll": "20ms", "lease": "2s"}})
         first = 0 if every else 1_000_000
         count = per if every else 10
-        post_all(shop, "most", range(first, first + count), lambda n, p=proxy: peer.customer(p, n))
-        post_all(shop, "least", range(first + count, first + 2 * count), lambda n, p=proxy: peer.customer(p, n))
-        kills = kill_until_done(shop, 60 + count / 5) if every else eventually(lambda s=shop: rest(s.cluster) == 0, 30)
+        load = post_all(shop, first, count, lambda n, p=proxy: peer.customer(p, n))
+        kills = kill_until_done(shop, load, 60 + count / 4) if every else 0
+        eq({a.status for a in load.result()}, {200}, "every event is acknowledged")
+        eventually(lambda s=shop: rest(s.cluster) == 0, 30)
         deliveries, unknown, copies, counted, absorbed = judge(shop, peer, exactly=not every)
         eq(deliveries, 2 * count)
         if every:

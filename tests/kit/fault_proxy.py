@@ -75,7 +75,7 @@ class FaultProxy:
 
 class Connection:
     def __init__(self, proxy, client, server):
-        self.proxy, self.client, self.server = proxy, client, server
+        self.proxy, self.client, self.server, self.resets = proxy, client, server, False
         for pump in (self._requests, self._replies):
             threading.Thread(target=self._until_closed, args=(pump,), daemon=True).start()
 
@@ -102,13 +102,14 @@ class Connection:
 
     def end(self):
         for sock in (self.client, self.server):
+            # A socket that another thread reads stays open behind close(), so the reader is woken; without a FIN, where a RST is to come.
             try:
-                sock.shutdown(socket.SHUT_RDWR)
+                sock.shutdown(socket.SHUT_RD if self.resets and sock is self.client else socket.SHUT_RDWR)
             except OSError:
                 pass
             sock.close()
 
     def reset(self):
         self.client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        self.client.close()
+        self.resets = True
         self.end()
