@@ -177,6 +177,20 @@ void daemon_guard_memory(void)
 #endif
 }
 
+int64_t daemon_raise_files(int64_t wanted)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return 0;
+    const rlim_t want = (rlim_t)wanted, was = limit.rlim_cur;
+    if (limit.rlim_cur < want) {
+        limit.rlim_cur = limit.rlim_max < want ? limit.rlim_max : want;
+        if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
+            limit.rlim_cur = was;
+    }
+    return limit.rlim_cur > INT32_MAX ? INT32_MAX : (int64_t)limit.rlim_cur;
+}
+
 void daemon_feed_watchdog(int64_t *at_ms)
 {
     int64_t now_ms = clock_mono_ms();

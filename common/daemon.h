@@ -34,6 +34,10 @@ void daemon_die_with_parent(int signal);
 // read.
 void daemon_guard_memory(void);
 
+// Raises the soft limit of open files, which is often 1,024, towards what is wanted and as far as
+// the hard one allows. Returns the limit that holds now.
+int64_t daemon_raise_files(int64_t wanted);
+
 // WATCHDOG=1, at most once a second: call from the loop that must turn, never from a timer beside
 // it. *at_ms: when it was told last (clock_mono_ms), 0 at first.
 void daemon_feed_watchdog(int64_t *at_ms);

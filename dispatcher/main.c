@@ -22,6 +22,12 @@ enum {
     CONNECT_MS = 2000,
     STATEMENT_MS = 5000,
     SIGNAL_POLL_MS = 200,
+    // Files: of a transfer its own connection and, while that is made, the socket that looks up the
+    // name; at best as many again that are kept for the next ones. And the admin port's, the
+    // database's.
+    FILES_A_TRANSFER = 2,
+    FILES_KEPT = 2,
+    FILES_SPARE = 128,
 };
 
 struct process {
@@ -133,6 +139,22 @@ static enum log_level level_of(const char *name)
     return LOG_LVL_INFO;
 }
 
+// Without the files it needs a try would fail at its connection, again and again, as if the
+// provider were away.
+static bool raise_files(const struct host_config *host)
+{
+    int64_t transfers = host->dispatcher.transfers;
+    int64_t needed = FILES_A_TRANSFER * transfers + FILES_SPARE;
+    int64_t limit = daemon_raise_files(needed + FILES_KEPT * transfers);
+    if (limit >= needed)
+        return true;
+    LOG(ERROR, "dispatcher.files",
+            "the limit of open files is too low: raise it (LimitNOFILE=, ulimit -Hn), or lower "
+            "dispatcher.transfers",
+            L_INT("limit", limit), L_INT("needed", needed), L_INT("transfers", transfers));
+    return false;
+}
+
 static int run_loop(struct process *process, struct err *err)
 {
     if (!start_admin(process, err)) {
@@ -200,7 +222,7 @@ int dispatcher_main(const struct dispatcher_options *options)
         return EXIT_CONFIG;
     log_init("dispatcher", strcmp(process.host->log.format, "text") != 0,
             level_of(process.host->log.level));
-    int code = run(&process);
+    int code = raise_files(process.host) ? run(&process) : EXIT_CONFIG;
     host_config_free(process.host);
     return code;
 }

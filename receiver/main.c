@@ -15,7 +15,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #define EXIT_UNAVAILABLE 69 // sysexits.h
@@ -65,22 +64,18 @@ static void start_log(const struct host_config *host)
     log_init("receiver", strcmp(host->log.format, "json") == 0, (enum log_level)level);
 }
 
-// One descriptor a connection; the soft limit is often 1,024. Where the hard one is too low, fewer
-// connections are open at once: a full table of files would also keep the database away, and have
-// the loops ask for connections that they can't take.
+// One descriptor a connection. Where the hard limit is too low, fewer connections are open at once:
+// a full table of files would also keep the database away, and have the loops ask for connections
+// that they can't take.
 static int raise_files(int connections)
 {
-    struct rlimit limit;
-    rlim_t want = (rlim_t)connections + SPARE_FDS;
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= want)
+    int64_t limit = daemon_raise_files((int64_t)connections + SPARE_FDS);
+    if (limit >= (int64_t)connections + SPARE_FDS)
         return connections;
-    limit.rlim_cur = limit.rlim_max < want ? limit.rlim_max : want;
-    if (setrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur >= want)
-        return connections;
-    rlim_t least = limit.rlim_cur / 2;
-    rlim_t fit = limit.rlim_cur > SPARE_FDS + least ? limit.rlim_cur - SPARE_FDS : least;
+    int64_t least = limit / 2;
+    int64_t fit = limit > SPARE_FDS + least ? limit - SPARE_FDS : least;
     LOG(WARNING, "receiver.files", "the limit of open files is below receiver.connections",
-            L_INT("connections", (int64_t)fit));
+            L_INT("limit", limit), L_INT("connections", fit));
     return (int)fit;
 }
 

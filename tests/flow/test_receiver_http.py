@@ -9,6 +9,7 @@ import threading
 import time
 
 from harness import *
+from kit.procs import Proc
 
 HOST = b"Host: a\r\n"
 
@@ -275,6 +276,35 @@ def test_exit_codes_tell_what_a_restart_can_mend(t):
         status, said = run_receiver(w)
         check(status == 78 and setting in said, f"{setting}: {status} {said}")
         w.cluster.set(**{setting: "on"})
+
+
+def limited(soft, hard, *args):
+    return ["prlimit", f"--nofile={soft}:{hard}", binary(), *args]
+
+
+def files_of(pid):
+    with open(f"/proc/{pid}/limits", encoding="ascii") as f:
+        return [int(n) for line in f if line.startswith("Max open files") for n in line.split()[3:5]]
+
+
+def test_both_programs_raise_their_limit_of_open_files(t):
+    w = t.world(receivers=1, dispatchers=1, host={"receiver": {"connections": 700}, "dispatcher": {"transfers": 400}})
+    for program, least in ((w.receivers[0], 700), (w.dispatchers[0], 1600)):
+        eq(program.stop(), 0)
+        again = Proc(program.name, limited(256, 2048, program.name.split("-")[0], "--config", program.config), env=w.env)
+        eventually(lambda program=program: program.admin("/livez").status == 200, 10)
+        soft, hard = files_of(again.pid)
+        check(soft >= least and hard == 2048, f"{program.name}: {soft} of {hard}")
+        again.sigterm()
+        eq(again.wait(), 0)
+
+
+def test_a_dispatcher_that_may_open_too_few_files_says_so_and_does_not_start(t):
+    w = t.world(receivers=0, dispatchers=1, host={"dispatcher": {"transfers": 400}})
+    done = subprocess.run(limited(256, 512, "dispatcher", "--config", w.dispatchers[0].config), env=w.env, capture_output=True, text=True,
+                          timeout=20, check=False)
+    eq(done.returncode, 78)
+    check("dispatcher.files" in done.stderr and "LimitNOFILE" in done.stderr and "needed=928" in done.stderr, done.stderr)
 
 
 def test_an_inherited_socket_is_served(t):
