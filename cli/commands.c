@@ -23,8 +23,8 @@
 #define FILES_MAX CALL_ARGS_MAX
 // Which deliveries a command acts on, and that it may only say so.
 #define FILTER_FLAGS                                                                               \
-    (FLAG_BIT(TYPE) | FLAG_BIT(CHANNEL) | FLAG_BIT(STATE) | FLAG_BIT(UNTIL) | FLAG_BIT(ORDER) |    \
-            FLAG_BIT(MAX) | FLAG_BIT(DRY_RUN))
+    (FLAG_BIT(TYPE) | FLAG_BIT(CHANNEL) | FLAG_BIT(PROVIDER) | FLAG_BIT(STATE) | FLAG_BIT(UNTIL) | \
+            FLAG_BIT(ORDER) | FLAG_BIT(MAX) | FLAG_BIT(DRY_RUN))
 
 // clang-format off
 const struct command commands[] = {
@@ -79,7 +79,7 @@ const struct command commands[] = {
      .flags = FLAG_BIT(SOURCE) | FLAG_BIT(DRY_RUN),
      .summary = "admit refused requests after a secret was mended", .example = "pawl inbox reverify --source stripe --since 24h --dry-run"},
     {.group = "Messages out", .words = "deliveries list", .args = "", .run = deliveries_list,
-     .flags = FLAG_BIT(STATE) | FLAG_BIT(TYPE),
+     .flags = FLAG_BIT(STATE) | FLAG_BIT(TYPE) | FLAG_BIT(PROVIDER),
      .summary = "what was, is or will be sent, newest first", .example = "pawl deliveries list --state unknown"},
     {.group = "Messages out", .words = "deliveries show", .args = "NOTIFICATION", .min_args = 1, .max_args = 1, .run = deliveries_show,
      .summary = "a notification's deliveries, content, attempts and receipts, by id or once key", .example = "pawl deliveries show c747338f564809bce41e00cf06092fa0"},

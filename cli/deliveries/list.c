@@ -94,6 +94,7 @@ int deliveries_list(const struct call *call)
     pg_p_big(pg, since_s);
     pg_p_int(pg, state);
     pg_p_text(pg, slice_of(call->values[FLAG_TYPE]));
+    pg_p_text(pg, slice_of(call->values[FLAG_PROVIDER]));
     pg_p_int(pg, (int32_t)limit);
     if (!pg_fly(pg, context_soon(), &err))
         return out_fail(call, &err);

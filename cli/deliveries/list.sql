@@ -1,5 +1,5 @@
--- Deliveries, newest first. $1 not older than so many seconds, $2 state (-1 = any), $3 message type (NULL = any), $4 at
--- most so many. What waits has the last try's words as its reason, and its time if that is among the next 20000 due.
+-- Deliveries, newest first. $1 not older than so many seconds, $2 state (-1 = any), $3 message type, $4 provider of
+-- the last try (NULL = any), $5 at most so many. What waits has the last try's words as its reason, and its time if that is among the next 20000 due.
 -- returns: created us bigint, notification_id uuid, channel int, type text, state int, tries int, possible duplicates int,
 --   address text (of push the device's short id), order_id text, reason text, due us bigint
 WITH r AS MATERIALIZED (
@@ -8,8 +8,8 @@ WITH r AS MATERIALIZED (
     JOIN notifications n ON n.bucket = d.bucket AND n.notification_id = d.notification_id
     LEFT JOIN names m ON m.kind = 3 AND m.id = n.type
     WHERE d.created_at > now() - $1::int8 * interval '1 second' AND ($2::int4 < 0 OR d.state = $2::int4)
-      AND ($3::text IS NULL OR m.name = $3::text)
-    ORDER BY d.created_at DESC LIMIT $4::int4
+      AND ($3::text IS NULL OR m.name = $3::text) AND ($4::text IS NULL OR d.provider = $4::text)
+    ORDER BY d.created_at DESC LIMIT $5::int4
 ), w AS MATERIALIZED (
     SELECT x.bucket, x.notification_id, x.channel, x.target, x.redrive, x.tries, min(x.due_at) AS due_at
     FROM (SELECT * FROM due

@@ -240,12 +240,33 @@ static int several(const struct act *act, const struct action *action, size_t n)
     return out_fail(act->call, &err);
 }
 
+static bool provider_known(const struct policy *policy, const char *name)
+{
+    for (int kind = CHANNEL_EMAIL; kind < CHANNEL_COUNT; kind++)
+        for (size_t i = 0; i < policy->channels[kind].n_providers; i++)
+            if (strcmp(policy->channels[kind].providers[i].name, name) == 0)
+                return true;
+    return false;
+}
+
 static bool message_known(const struct policy *policy, const char *name)
 {
     for (size_t i = 0; i < policy->n_messages; i++)
         if (strcmp(policy->messages[i].name, name) == 0)
             return true;
     return false;
+}
+
+// What was mistyped finds nothing, which must not look as if all were well.
+static bool names_known(const struct policy *policy, const struct filter *filter, struct err *err)
+{
+    if (filter->type && !message_known(policy, filter->type))
+        return err_set(err, ERR_NOTFOUND,
+                "there is none, and the active policy has no message '%.60s'", filter->type);
+    return !filter->provider || provider_known(policy, filter->provider) ||
+           err_set(err, ERR_NOTFOUND,
+                   "there is none, and the active policy has no provider '%.60s'",
+                   filter->provider);
 }
 
 static int with_picks(const struct act *act, const struct action *action,
@@ -258,11 +279,8 @@ static int with_picks(const struct act *act, const struct action *action,
         return nothing_fits(act, action, picks);
     if (filter->one)
         drop_unfit(picks);
-    if (picks->n == 0 && filter->type && !message_known(act->policy, filter->type)) {
-        err_set(&err, ERR_NOTFOUND, "there is none, and the active policy has no message '%.60s'",
-                filter->type);
+    if (picks->n == 0 && !names_known(act->policy, filter, &err))
         return out_fail(act->call, &err);
-    }
     if (dry || n == 0)
         return tell(act, action, picks, dry);
     bool yes = call_has(act->call, FLAG_YES);

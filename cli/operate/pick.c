@@ -71,8 +71,8 @@ static bool read_states(const struct call *call, struct filter *filter, struct e
 
 static bool any_filter(const struct call *call)
 {
-    static const enum flag flags[] = {
-            FLAG_TYPE, FLAG_CHANNEL, FLAG_STATE, FLAG_SINCE, FLAG_UNTIL, FLAG_ORDER, FLAG_MAX};
+    static const enum flag flags[] = {FLAG_TYPE, FLAG_CHANNEL, FLAG_PROVIDER, FLAG_STATE,
+            FLAG_SINCE, FLAG_UNTIL, FLAG_ORDER, FLAG_MAX};
     for (size_t i = 0; i < ARRAY_LEN(flags); i++)
         if (call_has(call, flags[i]))
             return true;
@@ -81,7 +81,8 @@ static bool any_filter(const struct call *call)
 
 static bool one_only(const struct call *call, struct err *err)
 {
-    static const enum flag flags[] = {FLAG_TYPE, FLAG_STATE, FLAG_SINCE, FLAG_UNTIL, FLAG_ORDER};
+    static const enum flag flags[] = {
+            FLAG_TYPE, FLAG_PROVIDER, FLAG_STATE, FLAG_SINCE, FLAG_UNTIL, FLAG_ORDER};
     for (size_t i = 0; i < ARRAY_LEN(flags); i++)
         if (call_has(call, flags[i]))
             return err_set(err, ERR_INPUT, "a notification or a filter, not both: --%s",
@@ -96,6 +97,7 @@ bool filter_read(const struct call *call, enum delivery_state fallback, struct f
     *f = (struct filter){.since_s = SINCE_S,
             .max = PICK_MAX,
             .type = call->values[FLAG_TYPE],
+            .provider = call->values[FLAG_PROVIDER],
             .order = call->values[FLAG_ORDER],
             .one = call->n_args > 0};
     if (!read_channel(call, f, err) || !read_states(call, f, err) ||
@@ -105,8 +107,8 @@ bool filter_read(const struct call *call, enum delivery_state fallback, struct f
         return false;
     if (!f->one && !any_filter(call))
         return err_set(err, ERR_INPUT,
-                "name a notification, or a filter: --type, --channel, --state, --order, --since, "
-                "--until or --max");
+                "name a notification, or a filter: --type, --channel, --provider, --state, "
+                "--order, --since, --until or --max");
     if (f->n_states == 0)
         f->states[f->n_states++] = (int)fallback;
     if (!f->one)
@@ -140,6 +142,7 @@ static void ask_many(struct pg *pg, const struct filter *f)
     pg_p_int(pg, f->channel);
     pg_p_text(pg, slice_of(f->type));
     pg_p_text(pg, slice_of(f->order));
+    pg_p_text(pg, slice_of(f->provider));
     pg_p_int(pg, (int32_t)f->max);
 }
 

@@ -40,7 +40,7 @@ struct filter {
     int channel; // -1 = any
     int states[STATES_MAX];
     size_t n_states;
-    const char *type, *order;
+    const char *type, *provider, *order; // NULL = any; provider: of the last try
     int64_t since_s, until_s, max;
 };
 

@@ -1,6 +1,6 @@
 -- Deliveries by a filter, the oldest first; of each only its last redrive, so that what was sent anew is not found again.
--- $1 not older, $2 not younger than so many seconds, $3 states, $4 channel (-1 = any), $5 type, $6 order (NULL = any), $7 at
--- most so many.
+-- $1 not older, $2 not younger than so many seconds, $3 states, $4 channel (-1 = any), $5 type, $6 order, $7 provider of the
+-- last try (NULL = any), $8 at most so many.
 -- returns: as pick_one.sql
 SELECT d.bucket, d.notification_id, d.channel, d.target, d.redrive, d.state, d.tries, d.unknown_tries, d.possible_duplicates,
        n.type, coalesce(m.name, '?'), n.order_id, d.address, d.reason, n.data IS NOT NULL, true
@@ -10,7 +10,8 @@ LEFT JOIN names m ON m.kind = 3 AND m.id = n.type
 WHERE d.created_at > now() - $1::int8 * interval '1 second' AND d.created_at <= now() - $2::int8 * interval '1 second'
   AND d.state = ANY($3::int4[]) AND ($4::int4 < 0 OR d.channel = $4::int4)
   AND ($5::text IS NULL OR m.name = $5::text) AND ($6::text IS NULL OR n.order_id = $6::text)
+  AND ($7::text IS NULL OR d.provider = $7::text)
   AND NOT EXISTS (SELECT 1 FROM deliveries x
                   WHERE x.bucket = d.bucket AND x.notification_id = d.notification_id AND x.channel = d.channel
                     AND x.target = d.target AND x.redrive > d.redrive)
-ORDER BY d.created_at LIMIT $7::int4
+ORDER BY d.created_at LIMIT $8::int4

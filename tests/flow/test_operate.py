@@ -149,6 +149,27 @@ def test_a_filter_acts_in_bulk_with_a_bound_and_goes_on_where_it_was_cut(t):
     eq((out["done"], out["items"]), (0, []))
 
 
+def test_a_filter_by_provider_finds_what_was_last_tried_there(t):
+    w, sink, rows = setup(t)
+    tried = [rows.add("least", f"rcpt550-1+{i}@example.net") for i in range(3)]
+    for nid in tried:
+        ended(rows, nid, 3)
+    never = [rows.add("least", f"ann{i}@example.net", due=False) for i in range(2)]
+    rows.cluster.query("UPDATE pawl.deliveries SET state = 8, reason = 'retries ran out' WHERE state = 0")
+    listed = w.json("deliveries", "list", "--provider", "smtp")["items"]
+    eq(({d["notification"] for d in listed}, len(w.json("deliveries", "list")["items"])), ({plain(n) for n in tried}, 5))
+    eq(w.json("deliveries", "list", "--provider", "resend")["items"], [])
+    eq(w.run("deliveries", "redrive", tried[0], "--provider", "smtp", "--reason", "x", "--yes")[0], 2, "one, or a filter")
+    status, _, err = w.run("deliveries", "cancel", "--provider", "smpt", "--reason", "x", "--yes")
+    eq((status, "no provider 'smpt'" in err), (3, True))
+    told = w.json("deliveries", "redrive", "--provider", "smtp", "--state", "refused,dead", "--reason", "their server is mended", "--yes")
+    eq((told["done"], told["left"], {i["notification"] for i in told["items"]}), (3, 0, {plain(n) for n in tried}))
+    for nid in tried:
+        eventually(lambda n=nid: all_of(rows, n) == [(0, 3), (1, 2)], 10, "sent anew")
+    eq([all_of(rows, n) for n in never], [[(0, 8)]] * 2)
+    eq(sum(sink.by_rcpt().values()), 3)
+
+
 def test_a_filter_of_which_nothing_fits_is_told_as_not_done(t):
     w, _, rows = setup(t, dispatchers=0)
     rows.add("most", "ann@example.net", due=False)
