@@ -9,16 +9,18 @@ OK = b'{"id":"re_1"}'
 
 
 class HttpPeer:
-    """Each request runs script(connection, request), numbered over all connections from 0; .requests is the log."""
+    """Each request runs script(connection, request), numbered over all connections from 0; .requests is the log.
+    tls: (chain, key) as PEM files; anywhere: at every address of the machine, not at 127.0.0.1 alone."""
 
-    def __init__(self, script, tls=None):
+    def __init__(self, script, tls=None, anywhere=False):
         self.script, self.requests, self.connections, self.broken = script, [], [], 0
         self.lock = threading.Lock()
         self.tls = None
         if tls:
             self.tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             self.tls.load_cert_chain(*tls)
-        self.listener = socket.create_server(("127.0.0.1", 0), backlog=128)
+        family = socket.AF_INET6 if anywhere else socket.AF_INET
+        self.listener = socket.create_server(("" if anywhere else "127.0.0.1", 0), backlog=128, family=family, dualstack_ipv6=anywhere)
         self.port = self.listener.getsockname()[1]
         threading.Thread(target=self._accept, daemon=True).start()
 

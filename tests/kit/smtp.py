@@ -21,13 +21,15 @@ def _listening(port):
 
 
 class SmtpSink:
-    """tls: None, "starttls" or "implicit"; auth: "user:password". Records survive stop() and start()."""
+    """tls: None, "starttls" or "implicit", with the PEM files cert and key, else with a certificate that vouches for itself;
+    auth: "user:password". Records survive stop() and start()."""
 
-    def __init__(self, tls=None, auth=None):
+    def __init__(self, tls=None, auth=None, cert=None, key=None):
         self.dir = procs.scratch("pawl-smtp-")
         self.record = os.path.join(self.dir, "mails.ndjson")
         self.port, self.tls, self.auth, self.proc = procs.free_ports(), tls, auth, None
-        self.cert = self._make_cert() if tls else None
+        self.key = key or os.path.join(self.dir, "key.pem")
+        self.cert = cert or (self._make_cert() if tls else None)
         open(self.record, "w", encoding="utf-8").close()
         self.start()
 
@@ -39,7 +41,7 @@ class SmtpSink:
         cert = os.path.join(self.dir, "cert.pem")
         subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "30",
                         "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1",
-                        "-keyout", os.path.join(self.dir, "key.pem"), "-out", cert],
+                        "-keyout", self.key, "-out", cert],
                        check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         return cert
 
@@ -47,7 +49,7 @@ class SmtpSink:
         argv = [sys.executable, os.path.join(HERE, "smtp_server.py"), str(self.port), self.record]
         if self.tls:
             argv += ["--starttls" if self.tls == "starttls" else "--implicit-tls", "--cert", self.cert,
-                     "--key", os.path.join(self.dir, "key.pem")]
+                     "--key", self.key]
         if self.auth:
             argv += ["--auth", self.auth]
         self.proc = procs.Proc("smtp", argv)
