@@ -31,6 +31,9 @@ const char *move_outcome_name(enum move_outcome outcome);
 
 #define EVENT_ID_MAX 255 // bytes of an id, scope or order id
 
+// Remark of an event whose contact or data its order has no room for.
+#define EVENT_NOT_KEPT "values-not-kept"
+
 // One event. Texts are owned by it (NULL = absent).
 struct event {
     char *scope, *id, *type;

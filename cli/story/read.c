@@ -184,7 +184,8 @@ static void event_line(const struct reading *reading, int row)
     AUTO_FREE char *reason = cell_of(pg, row, 6);
     story->count.copies++;
     // One without a reason waits for its order: `waiting` has it, as long as it does.
-    story->count.parked += outcome == EVENT_PARKED && *reason;
+    story->count.parked +=
+            outcome == EVENT_PARKED && *reason && strcmp(reason, EVENT_NOT_KEPT) != 0;
     add(story, (struct story_line){.at_us = pg_big(pg, 0, row, 2),
                        .hop = "inbox",
                        .subject = cell_of(pg, row, 0),

@@ -20,6 +20,8 @@ static void count_copies(const struct batch *batch)
         const struct event *event = batch->items[i].event;
         if (event->outcome == EVENT_LATE)
             series_inc(metric(METRIC_LATE, batch->items[i].source->name, NULL));
+        if (event->remark && strcmp(event->remark, EVENT_NOT_KEPT) == 0)
+            series_inc(metric(METRIC_NOT_KEPT, batch->items[i].source->name, NULL));
         if (is_copy(event->outcome))
             count_copy(event, batch->items[i].source->receipts ? "receipt" : "inbox",
                     (double)batch->policy->keep_keys_s);

@@ -177,6 +177,8 @@ static void judge_one(struct batch *batch, struct item *item)
     if (item->order != SIZE_MAX) {
         event->move = run_judge(&batch->orders[item->order], item->order, &batch->policy->flow,
                 &candidate, &batch->judgements);
+        if (batch->orders[item->order].too_large)
+            event->remark = EVENT_NOT_KEPT;
         if (event->move == MOVE_EARLY || event->move == MOVE_UNKNOWN_ORDER)
             event->outcome = EVENT_PARKED;
     } else if (event->rule && event->rule->notify >= 0 && !event->parked_reason) {

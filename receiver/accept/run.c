@@ -160,8 +160,9 @@ enum move_outcome run_judge(struct order_run *run, size_t index, const struct fl
 {
     // Whatever becomes of it: the event is verified, so the order may keep what it says of the
     // customer.
-    run->changed |= values_fill(&run->contact, event->contact);
-    run->changed |= values_fill(&run->data, event->data);
+    run->too_large = false;
+    run->changed |= values_fill(&run->contact, event->contact, &run->too_large);
+    run->changed |= values_fill(&run->data, event->data, &run->too_large);
     enum move_outcome outcome = step(run, index, flow, event, all);
     if (outcome == MOVE_APPLIED)
         settle_waits(run, index, flow, all);

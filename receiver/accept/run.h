@@ -43,6 +43,7 @@ struct order_run {
     int stored_waiting;   // count the row had
     char *contact, *data; // JSON objects, owned
     bool changed;         // its row must be written
+    bool too_large;       // contact or data of the event judged last were not taken over
 };
 
 // One judgement, in the order they were made. Texts are borrowed from events and waits.

@@ -22,7 +22,7 @@ static bool is_empty_object(const char *text)
     return !text || strcmp(text, "{}") == 0;
 }
 
-bool values_fill(char **kept, const char *more)
+bool values_fill(char **kept, const char *more, bool *ret_too_large)
 {
     if (is_empty_object(more) || (*kept && strcmp(*kept, more) == 0))
         return false;
@@ -40,7 +40,9 @@ bool values_fill(char **kept, const char *more)
     json_decref(come);
     char *text = changed ? values_compact(have) : NULL;
     json_decref(have);
-    if (!changed || strlen(text) > VALUES_MAX) {
+    bool too_large = changed && strlen(text) > VALUES_MAX;
+    *ret_too_large |= too_large;
+    if (!changed || too_large) {
         free(text);
         return false;
     }

@@ -9,8 +9,9 @@
 #define VALUES_MAX (16 * 1024)
 
 // Takes over the members of `more` that `kept` lacks or has as null. *kept is a malloc'ed JSON
-// object and is replaced when something came in: then true.
-bool values_fill(char **kept, const char *more);
+// object and is replaced when something came in: then true. *ret_too_large is set when it would be
+// more than VALUES_MAX: then nothing of `more` is taken over.
+bool values_fill(char **kept, const char *more, bool *ret_too_large);
 
 struct note_words {
     const char *order_id, *state; // NULL without an order

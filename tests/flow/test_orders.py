@@ -189,3 +189,21 @@ def test_two_batches_that_name_the_same_orders_do_not_deadlock(t):
         eq(statuses(load.result()), {200: 80}, step)
     eq(chains(w.cluster), {o: STEPS for o in orders})
     eq(w.cluster.deadlocks(), 0)
+
+
+def with_notes(text):
+    return text.replace("to: s1, contact: { email: /customer/email }", "to: s1, contact: { email: /customer/email }, data: { notes: /notes }", 1)
+
+
+def test_what_an_order_has_no_room_for_is_counted_and_told(t):
+    w = t.world(receivers=1, dispatchers=0, edit=with_notes)
+    for order, size in (("small", 16000), ("large", 17000)):
+        body = as_body({"type": "step.s1", "order": {"id": order}, "customer": {"email": "a@example.net"}, "notes": "x" * size})
+        eq(w.post(Request("/hooks/shop", app_auth(secret("shop"), "evt-" + order), body)).status, 200)
+    rows = w.cluster.query("SELECT order_id, length(data) FROM pawl.orders ORDER BY 1")
+    eq(rows, [("large", 2), ("small", 16012)])
+    eq(w.receivers[0].metric("pawl_values_not_kept_total", source="shop"), 1)
+    check("values-not-kept" in w.must("story", "evt-large"), w.must("story", "evt-large"))
+    check("values-not-kept" in w.must("inbox", "show", "evt-large"), "and in the inbox")
+    check("values-not-kept" not in w.must("story", "evt-small"), "only there")
+    eq(states(w.cluster), {"small": "s1", "large": "s1"}, "they moved all the same")

@@ -52,9 +52,31 @@ static void what_an_order_lacks_is_filled_in_and_nothing_else(void **state)
             {"{\"e\":\"a\"}", "{\"e\":\"b\",\"f\":1}", "{\"e\":\"a\",\"f\":1}"}};
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         AUTO_FREE char *kept = xstrdup(rows[i].kept);
-        assert_int_equal(values_fill(&kept, rows[i].more), rows[i].want != NULL);
+        bool too_large = false;
+        assert_int_equal(values_fill(&kept, rows[i].more, &too_large), rows[i].want != NULL);
+        assert_false(too_large);
         assert_string_equal(kept, rows[i].want ? rows[i].want : rows[i].kept);
     }
+}
+
+static void what_an_order_has_no_room_for_is_told_and_not_taken(void **state)
+{
+    (void)state;
+    AUTO_TEXT struct text more = {.max = 2 * VALUES_MAX};
+    text_str(&more, "{\"e\":\"");
+    while (more.len < VALUES_MAX - 2)
+        text_char(&more, 'x');
+    text_str(&more, "\"}");
+    AUTO_FREE char *kept = xstrdup("{}");
+    bool too_large = false;
+    assert_true(values_fill(&kept, text_cstr(&more), &too_large));
+    assert_false(too_large);
+    assert_false(values_fill(&kept, "{\"f\":1}", &too_large));
+    assert_true(too_large);
+    assert_int_equal(strlen(kept), VALUES_MAX);
+    too_large = false;
+    assert_false(values_fill(&kept, "{\"e\":1}", &too_large));
+    assert_false(too_large);
 }
 
 static void a_name_inside_a_value_is_no_member(void **state)
@@ -72,6 +94,7 @@ int main(void)
             cmocka_unit_test(an_event_has_a_name_of_its_own_among_sources_and_scopes),
             cmocka_unit_test(a_text_with_a_control_character_is_none),
             cmocka_unit_test(what_an_order_lacks_is_filled_in_and_nothing_else),
+            cmocka_unit_test(what_an_order_has_no_room_for_is_told_and_not_taken),
             cmocka_unit_test(a_name_inside_a_value_is_no_member)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
