@@ -113,6 +113,8 @@ int pg_affected(const struct pg *pg, int call);
 bool pg_null(const struct pg *pg, int call, int row, int col);
 int32_t pg_int(const struct pg *pg, int call, int row, int col);
 int64_t pg_big(const struct pg *pg, int call, int row, int col);
+// A timestamptz, in microseconds since the Unix epoch; 0 for NULL.
+int64_t pg_time_us(const struct pg *pg, int call, int row, int col);
 bool pg_bool(const struct pg *pg, int call, int row, int col);
 double pg_double(const struct pg *pg, int call, int row, int col);
 struct slice pg_bytes(const struct pg *pg, int call, int row,

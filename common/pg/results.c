@@ -59,6 +59,13 @@ double pg_double(const struct pg *pg, int call, int row, int col)
     return v;
 }
 
+int64_t pg_time_us(const struct pg *pg, int call, int row, int col)
+{
+    // A timestamptz is sent as microseconds since 2000 (PostgreSQL's datatype/timestamp.h).
+    static const int64_t EPOCH_US = INT64_C(946684800) * 1000000;
+    return pg_null(pg, call, row, col) ? 0 : pg_big(pg, call, row, col) + EPOCH_US;
+}
+
 struct slice pg_bytes(const struct pg *pg, int call, int row, int col)
 {
     return field(pg, call, row, col);

@@ -24,7 +24,7 @@ enum column {
     COL_RETRY_UNTIL,
     COL_RENDERED,
     COL_PROVIDER,
-    COL_PROVIDER_AGE,
+    COL_PROVIDER_AT,
     COL_PASSED_ON,
     COL_FREE_TRIES,
     COL_TYPE,
@@ -124,11 +124,6 @@ void member_judge(struct member *member)
         postpone(member, &verdict);
 }
 
-static int64_t big_or_0(const struct pg *pg, int call, int row, int col)
-{
-    return pg_null(pg, call, row, col) ? 0 : pg_big(pg, call, row, col);
-}
-
 static char *text_of(const struct pg *pg, int call, int row, int col)
 {
     return pg_null(pg, call, row, col) ? NULL : slice_dup(pg_bytes(pg, call, row, col));
@@ -139,7 +134,7 @@ static struct delivery *read_names(const struct pg *pg, int call, int row)
     struct delivery *d = xcalloc(1, sizeof *d);
     int lane = pg_int(pg, call, row, COL_LANE);
     d->priority = (enum priority)(lane % 10);
-    d->due_us = pg_big(pg, call, row, COL_DUE);
+    d->due_us = pg_time_us(pg, call, row, COL_DUE);
     d->bucket = pg_int(pg, call, row, COL_BUCKET);
     d->notification = pg_uuid(pg, call, row, COL_NOTIFICATION);
     d->channel = (enum channel_kind)pg_int(pg, call, row, COL_CHANNEL);
@@ -154,14 +149,16 @@ static void read_facts(const struct pg *pg, int call, int row, struct delivery *
     d->earlier_unknown = pg_int(pg, call, row, COL_UNKNOWN_TRIES);
     d->order = (enum delivery_order)pg_int(pg, call, row, COL_ORDER);
     d->address = text_of(pg, call, row, COL_ADDRESS);
-    d->created_us = pg_big(pg, call, row, COL_CREATED);
-    d->expires_us = big_or_0(pg, call, row, COL_EXPIRES);
-    d->retry_until_us = big_or_0(pg, call, row, COL_RETRY_UNTIL);
+    d->created_us = pg_time_us(pg, call, row, COL_CREATED);
+    d->expires_us = pg_time_us(pg, call, row, COL_EXPIRES);
+    d->retry_until_us = pg_time_us(pg, call, row, COL_RETRY_UNTIL);
     d->provider = text_of(pg, call, row, COL_PROVIDER);
-    d->provider_us = big_or_0(pg, call, row, COL_PROVIDER_AGE);
+    int64_t provider_at_us = pg_time_us(pg, call, row, COL_PROVIDER_AT);
+    if (provider_at_us)
+        d->provider_us = member_row_now_us(pg, call, row) - provider_at_us;
     d->passed_on = pg_bool(pg, call, row, COL_PASSED_ON);
     d->free_tries = pg_int(pg, call, row, COL_FREE_TRIES);
-    d->doubt_us = big_or_0(pg, call, row, COL_DOUBT);
+    d->doubt_us = pg_time_us(pg, call, row, COL_DOUBT);
     d->type = pg_int(pg, call, row, COL_TYPE);
     d->policy = pg_int(pg, call, row, COL_POLICY);
     d->once = text_of(pg, call, row, COL_ONCE);
@@ -221,7 +218,7 @@ size_t member_write_content(struct member *member, size_t max)
 
 int64_t member_row_now_us(const struct pg *pg, int call, int row)
 {
-    return pg_big(pg, call, row, COL_NOW);
+    return pg_time_us(pg, call, row, COL_NOW);
 }
 
 int member_row_policy(const struct pg *pg, int call, int row)

@@ -1,3 +1,4 @@
+#include "dispatcher/claim/claim.h"
 #include "dispatcher/claim/member.h"
 #include "dispatcher/dispatcher_sql.h"
 
@@ -191,20 +192,17 @@ void members_add_claim(
     members_column(pg, &of, (struct member_column){pg_p_ints, e_next_try});
 }
 
-static struct member *nth_of(struct member *members, size_t n, enum fate fate, int nth)
-{
-    for (size_t i = 0; i < n; i++)
-        if (members[i].fate == fate && --nth == 0)
-            return &members[i];
-    return NULL;
-}
-
 void members_confirm(
         const struct pg *pg, int call, struct member *members, size_t n, enum fate fate)
 {
+    struct member *asked[CLAIM_MAX];
+    int n_asked = 0;
+    for (size_t i = 0; i < n; i++)
+        if (members[i].fate == fate)
+            asked[n_asked++] = &members[i];
     for (int row = 0; row < pg_rows(pg, call); row++) {
-        struct member *member = nth_of(members, n, fate, pg_int(pg, call, row, 0));
-        if (member)
-            member->confirmed = true;
+        int nth = pg_int(pg, call, row, 0);
+        if (nth >= 1 && nth <= n_asked)
+            asked[nth - 1]->confirmed = true;
     }
 }

@@ -2,10 +2,10 @@
 -- mark ($3, microseconds since the epoch) on; with what is needed to gate, render and send them. The columns from state
 -- on are NULL when the delivery is in another step since the row was made; such a row is only deleted, and so is one whose
 -- state is not 0.
--- returns: lane, due us, bucket, notification_id, channel, target, redrive, tries, state, unknown_tries, delivery_order,
---   address, created us, expires us, retry_until us, rendered bool, provider, us since the first try with it, passed_on,
---   free_tries, type, policy, once, data, content, now us, suppressed int (the reason's number,
---   NULL = not), zone text, doubt us, order id, recipient, collapse
+-- returns: lane, due_at, bucket, notification_id, channel, target, redrive, tries, state, unknown_tries, delivery_order,
+--   address, created_at, expires_at, retry_until, rendered bool, provider, provider_at (its first try), passed_on,
+--   free_tries, type, policy, once, data, content, now, suppressed int (the reason's number, NULL = not), zone, doubt_at,
+--   order id, recipient, collapse
 WITH one AS MATERIALIZED (
     SELECT ctid FROM due
     WHERE lane = ($2::int4[])[1] AND due_at <= now()
@@ -27,13 +27,10 @@ WITH one AS MATERIALIZED (
     WHERE ctid = ANY(ARRAY(SELECT ctid FROM one UNION ALL SELECT ctid FROM two UNION ALL SELECT ctid FROM three))
     RETURNING bucket, lane, due_at, notification_id, channel, redrive, tries, target
 )
-SELECT t.lane, (extract(epoch FROM t.due_at) * 1000000)::int8, t.bucket, t.notification_id, t.channel, t.target,
-       t.redrive, t.tries, d.state, d.unknown_tries, d.delivery_order, d.address,
-       (extract(epoch FROM d.created_at) * 1000000)::int8, (extract(epoch FROM d.expires_at) * 1000000)::int8,
-       (extract(epoch FROM d.retry_until) * 1000000)::int8, d.content_slot IS NOT NULL,
-       d.provider, (extract(epoch FROM now() - d.provider_at) * 1000000)::int8, d.passed_on, d.free_tries,
-       n.type, coalesce(d.policy, n.policy), n.once, n.data, c.content, (extract(epoch FROM now()) * 1000000)::int8, s.reason, d.zone,
-       (extract(epoch FROM d.doubt_at) * 1000000)::int8,
+SELECT t.lane, t.due_at, t.bucket, t.notification_id, t.channel, t.target, t.redrive, t.tries,
+       d.state, d.unknown_tries, d.delivery_order, d.address, d.created_at, d.expires_at, d.retry_until,
+       d.content_slot IS NOT NULL, d.provider, d.provider_at, d.passed_on, d.free_tries,
+       n.type, coalesce(d.policy, n.policy), n.once, n.data, c.content, now(), s.reason, d.zone, d.doubt_at,
        n.order_id, d.recipient, d.collapse
 FROM taken t
 -- OFFSET 0 keeps each look-up a probe of the primary key, whatever the statistics say.

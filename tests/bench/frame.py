@@ -20,6 +20,7 @@ import json
 import os
 import platform
 import re
+import resource
 import shutil
 import statistics
 import subprocess
@@ -129,6 +130,12 @@ def tree_cpu(proc):
         except OSError:
             continue
     return total / TICKS
+
+
+def children_cpu():
+    """Seconds of processor time of the processes that this one started and that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def summary(values):
@@ -262,5 +269,5 @@ def tool(path):
     return os.path.join(os.environ["PAWL_BUILD"], path)
 
 
-__all__ = ["BIN", "Bench", "Cluster", "HERE", "ROOT", "SETTINGS", "WORK", "binary", "fsync_ms", "machine", "node_version", "npm",
+__all__ = ["BIN", "Bench", "Cluster", "HERE", "ROOT", "SETTINGS", "WORK", "binary", "children_cpu", "fsync_ms", "machine", "node_version", "npm",
            "procs", "run", "say", "summary", "tool", "tree_cpu", "usage"]

@@ -5,7 +5,7 @@ import sys
 import time
 
 from frame import procs, tool, usage
-from sides import HERE, BossSide, GraphileSide, PawlSide, node
+from sides import HERE, STATEMENTS, BossSide, GraphileSide, PawlSide, node
 
 TITLE = "Dispatch: from what is due to its record"
 BURST = 1000   # claims are timed in processes that send so many
@@ -123,6 +123,26 @@ def snapshots(bench, sides, n, seconds):
                     "jobs/s", at_least=0.7 if key == "pawl" else None)
 
 
+def costs(bench, n):
+    """Statement by statement, from pg_stat_statements, in a cluster of its own."""
+    side = PawlSide(bench.cluster(shared_preload_libraries="pg_stat_statements"), "costs", transfers=BATCH)
+    measured = {}
+
+    def play(name):
+        def one(_seconds):
+            if name == STATEMENTS[0]:
+                measured.update(side.statements(n))
+            return measured[name]
+        return one
+    for name in STATEMENTS:
+        bench.about(name, WHAT[name])
+    bench.interleave("costs", "What a mail costs the server, by statement", {name: play(name) for name in STATEMENTS}, warm=False)
+
+
+WHAT = {"claim/take.sql": "the due row deleted, delivery and notification read", "claim/content_put.sql": "its content inserted",
+        "claim/wire.sql": "the delivery marked: on the wire", "record/record.sql": "the delivery's end, and its attempt inserted"}
+
+
 def whole(bench, cluster, n, seconds):
     sink = Sink("sink", [tool("tests/bench/dispatch/sink"), "127.0.0.1:{port}", "{dir}"])
     side = PawlSide(cluster, "some", sink=sink, transfers=60)
@@ -170,6 +190,7 @@ def run(bench):
     against(bench, "many", f"{many:,} due", sides, many, short)
     for name in ("thousand", "million", "later", "some"):
         PawlSide.verify(name)
+    costs(bench, some // 5)
     whole(bench, cluster, some, short)
     in_memory(bench, cluster, many, 2 * SLOW_S)
     bench.note("What is due was put in by SQL in bulk before each round, and what a round of a million took was put in again.")

@@ -5,11 +5,12 @@ import json
 import os
 import subprocess
 
-from frame import ROOT, npm, procs, run, tool
+from frame import ROOT, children_cpu, npm, procs, run, tool, tree_cpu
 from kit.pawl import Pawl
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 QUEUES = os.path.join(ROOT, "tests", "bench", "peers", "queues")
+STATEMENTS = ("claim/take.sql", "claim/content_put.sql", "claim/wire.sql", "record/record.sql")  # that cost anything
 EVERY = "100 microseconds"  # between two of a backlog: what a busy receiver makes
 
 
@@ -73,8 +74,18 @@ class Side:
         finally:
             conn.close()
 
-    def round(self, seconds):
+    def play(self, seconds):
+        """Works for so long; what each of its processes printed: jobs and seconds."""
         raise NotImplementedError
+
+    def round(self, seconds):
+        """A round's figures; processor time of the whole life of its processes, and of all of PostgreSQL's meanwhile."""
+        own, database = children_cpu(), tree_cpu(self.db.proc)
+        found = self.play(seconds)
+        own, database = children_cpu() - own, tree_cpu(self.db.proc) - database
+        us = 1e6 / max(sum(f["jobs"] for f in found), 1)
+        return {"jobs/s": sum(f["jobs"] / max(f["seconds"], 0.001) for f in found), "CPU us a job": own * us,
+                "database CPU us a job": database * us}
 
     def round_with_old_snapshot(self, seconds):
         with self.old_snapshot():
@@ -126,8 +137,23 @@ class PawlSide(Side):
         self.sent += sum(f["sent"] for f in found)
         return found
 
-    def round(self, seconds):
-        return {"jobs/s": sum(f["jobs"] / max(f["seconds"], 0.001) for f in self.drain(seconds=seconds))}
+    def play(self, seconds):
+        return self.drain(seconds=seconds)
+
+    def statements(self, n):
+        """What its statements cost the server, a mail: {file: figures}, of so many mails."""
+        self.db.query("CREATE EXTENSION IF NOT EXISTS pg_stat_statements SCHEMA public")
+        self.fill(n + n // 10)
+        self.drain(limit=n // 10)
+        self.db.query("SELECT public.pg_stat_statements_reset()")
+        sent = self.drain(limit=n)[0]["sent"]
+        cost = "coalesce(sum(total_exec_time), 0) * 1000, coalesce(sum(wal_bytes), 0), coalesce(sum(shared_blks_hit + shared_blks_read), 0)"
+        found = {}
+        for name in STATEMENTS:
+            start = text(os.path.join(ROOT, "dispatcher", name)).split("\n", 1)[0]
+            found[name] = self.db.query(f"SELECT {cost} FROM public.pg_stat_statements WHERE query LIKE %s", (start + "%",))[0]
+        return {name: {"us": float(us) / sent, "bytes of log": float(log) / sent, "pages": float(pages) / sent}
+                for name, (us, log, pages) in found.items()}
 
     @staticmethod
     def verify(name):
@@ -154,9 +180,8 @@ class NodeSide(Side):
     def _argv(self, *args):
         return [self.node, self.script, self.db.dir, self.db.database, *args]
 
-    def round(self, seconds):
-        found = side_by_side(self._argv("run", str(int(seconds * 1000)), *self.settings), self.processes, seconds, cwd=self.folder)
-        return {"jobs/s": sum(f["jobs"] / max(f["seconds"], 0.001) for f in found)}
+    def play(self, seconds):
+        return side_by_side(self._argv("run", str(int(seconds * 1000)), *self.settings), self.processes, seconds, cwd=self.folder)
 
 
 class BossSide(NodeSide):
