@@ -85,7 +85,7 @@ def test_nothing_of_a_webhook_ends_a_header_of_a_mail(t):
     check(len(mails) > 10, f"{len(mails)} mails")
     for m in mails:
         [to] = m["rcpt"]
-        check("evil" not in to and "\r" not in to and "\n" not in to, to)
+        check("evil@" not in to and to.isprintable(), to)
         names = {name.lower() for name, _ in m["headers"]}
         eq(names - {"from", "to", "subject", "date", "message-id", "mime-version", "content-type", "content-transfer-encoding", "auto-submitted"}, set(), m["raw"])
         eq(sum(name.lower() == "subject" for name, _ in m["headers"]), 1)
