@@ -4,6 +4,7 @@
 #include "common/utf8.h"
 
 #include <jansson.h>
+#include <stdio.h>
 
 static const char *const state_names[] = {
         [DELIVERY_DUE] = "due",
@@ -99,6 +100,9 @@ void content_fini(struct content *content)
 {
     for (size_t i = 0; i < ARRAY_LEN(members); i++)
         free(member_get(content, &members[i]));
+    for (size_t i = 0; i < content->n_attachments; i++)
+        free(content->attachments[i].path);
+    free(content->attachments);
     *content = (struct content){0};
 }
 
@@ -135,6 +139,28 @@ static size_t content_size(const struct content *content)
     return size + size / 8;
 }
 
+const char *content_hash_hex(const unsigned char sha256[32], char out[CONTENT_HASH])
+{
+    for (size_t i = 0; i < 32; i++)
+        snprintf(out + 2 * i, 3, "%02x", sha256[i]);
+    return out;
+}
+
+static bool add_attachments(const struct content *content, bool first, struct text *out)
+{
+    char hex[CONTENT_HASH];
+    bool ok =
+            content->n_attachments == 0 || text_fmt(out, "%c\"attachments\":[", first ? '{' : ',');
+    for (size_t i = 0; ok && i < content->n_attachments; i++) {
+        const struct attachment *attachment = &content->attachments[i];
+        ok = text_str(out, i ? ",{\"path\":" : "{\"path\":") &&
+             json_quote(out, slice_of(attachment->path)) &&
+             text_fmt(out, ",\"size\":%zu,\"sha256\":\"%s\"}", attachment->size,
+                     content_hash_hex(attachment->sha256, hex));
+    }
+    return ok && (content->n_attachments == 0 || text_char(out, ']'));
+}
+
 // Written by hand and not by the library: it is done once a delivery, and of long texts.
 bool content_to_json(const struct content *content, struct text *out)
 {
@@ -146,6 +172,9 @@ bool content_to_json(const struct content *content, struct text *out)
             return false;
         first = first && !value;
     }
+    if (!add_attachments(content, first, out))
+        return false;
+    first = first && content->n_attachments == 0;
     return (!first || text_char(out, '{')) && text_char(out, '}');
 }
 
@@ -158,6 +187,44 @@ static bool take_member(
     if (!json_is_string(value))
         return err_set(err, ERR_INPUT, "stored content has no text in '%s'", member->name);
     member_set(content, member, xstrdup(json_string_value(value)));
+    return true;
+}
+
+static bool take_hash(const char *hex, unsigned char ret[32])
+{
+    if (!hex || strlen(hex) != 64 || strspn(hex, "0123456789abcdef") != 64)
+        return false;
+    for (size_t i = 0; i < 32; i++) {
+        const char pair[3] = {hex[2 * i], hex[2 * i + 1], '\0'};
+        ret[i] = (unsigned char)strtoul(pair, NULL, 16);
+    }
+    return true;
+}
+
+static bool take_attachment(const json_t *object, struct content *content)
+{
+    struct attachment taken = {0};
+    const char *path = json_string_value(json_object_get(object, "path"));
+    const json_t *size = json_object_get(object, "size");
+    if (!path || !json_is_integer(size) || json_integer_value(size) <= 0 ||
+            !take_hash(json_string_value(json_object_get(object, "sha256")), taken.sha256))
+        return false;
+    taken.size = (size_t)json_integer_value(size);
+    taken.path = xstrdup(path);
+    content->attachments[content->n_attachments++] = taken;
+    return true;
+}
+
+static bool take_attachments(const json_t *object, struct content *content, struct err *err)
+{
+    const json_t *list = json_object_get(object, "attachments");
+    size_t n = json_array_size(list);
+    if (list && (n == 0 || n > MESSAGE_ATTACHMENTS_MAX))
+        return err_set(err, ERR_INPUT, "stored content has no list in 'attachments'");
+    content->attachments = n ? xcalloc(n, sizeof content->attachments[0]) : NULL;
+    for (size_t i = 0; i < n; i++)
+        if (!take_attachment(json_array_get(list, i), content))
+            return err_set(err, ERR_INPUT, "stored content has an attachment that says not all");
     return true;
 }
 
@@ -175,6 +242,10 @@ bool content_from_json(struct slice json, struct content *ret_content, struct er
             content_fini(&content);
             return false;
         }
+    }
+    if (!take_attachments(object, &content, err)) {
+        content_fini(&content);
+        return false;
     }
     // A text or push message has none of these, a mail all and a subject.
     bool mail = content.message_id || content.date || content.html;

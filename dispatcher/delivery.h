@@ -52,6 +52,14 @@ enum suppression {
 };
 const char *suppression_name(enum suppression suppression); // "hard_bounce"
 
+// A file that goes with a mail: which one, and what it was when the content was rendered. Its bytes
+// are never stored: each try reads them anew and sends them only if they are still the same.
+struct attachment {
+    char *path; // below the folder of the host file; its last name is what the recipient sees
+    size_t size;
+    unsigned char sha256[32];
+};
+
 // Rendered once, stored, sent again as it is on every try. Owned strings; text and/or html.
 struct content {
     char *from, *to, *subject, *text, *html;
@@ -60,6 +68,8 @@ struct content {
     char *data;        // push: JSON object for the app, NULL = none
     char *unsubscribe; // link of one-click unsubscribe, or NULL
     char *collapse;    // a newer message with the same one takes its place; NULL = none
+    struct attachment *attachments; // of a mail, in the policy's order
+    size_t n_attachments;
     // Of the delivery, set before each build; not stored with the rest.
     int64_t expires_s; // unix seconds, 0 = never
     int64_t left_s;    // until then, when this try begins; 0 = no limit
@@ -67,6 +77,8 @@ struct content {
     enum priority priority;
     const char *place; // where its row stands (common/place.h), for receipts; borrowed; may be NULL
 };
+#define CONTENT_HASH 65 // with NUL
+const char *content_hash_hex(const unsigned char sha256[32], char out[CONTENT_HASH]);
 void content_fini(struct content *content);
 MUST_CHECK bool content_to_json(const struct content *content, struct text *out);
 MUST_CHECK bool content_from_json(struct slice json, struct content *ret_content, struct err *err);
@@ -82,6 +94,7 @@ struct attempt_result {
     int64_t dead_since_ms;  // unix time at which the push service last found the token dead, 0 =
                             // not said: one that was registered after it is alive
     bool too_late;          // GIVEN_BACK: a repeat would no longer be recognised
+    bool spoilt;            // REFUSED: an attachment is not what was rendered; detail names it
     bool stale_token;       // our own bearer token was refused as too old: make a new one
     int64_t wire_ms;        // time on the wire
     bool other;             // LEVEL_PROVIDER: another provider of the channel takes messages now

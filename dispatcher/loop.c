@@ -38,6 +38,17 @@ static bool current(void *user, int version)
     return !loop_db_outdated(user, version);
 }
 
+// As often as a claim meets it would be too much.
+static void tell_of_files(struct loop *loop, const struct err *err)
+{
+    int64_t now = clock_mono_ms();
+    if (now < loop->files_told_ms)
+        return;
+    loop->files_told_ms = now + CLAIM_FILES_WAIT_MS;
+    LOG(ERROR, "attachments.unreadable", "files can't be read now: their mails wait",
+            L_STR("error", err->msg));
+}
+
 static bool render(void *user, struct delivery *delivery, int64_t now_us, struct err *err)
 {
     struct loop *loop = user;
@@ -49,10 +60,13 @@ static bool render(void *user, struct delivery *delivery, int64_t now_us, struct
     context.now_us = now_us;
     context.sender = policies_sender(loop->policies);
     context.tree = &loop->tree;
+    context.attachments = loop->options.attachments;
     struct segments ignored;
-    return render_content(&context, delivery, err) &&
-           (delivery->channel != CHANNEL_SMS ||
-                   sms_text_check(slice_of(delivery->content.text), &ignored, err));
+    bool ok = render_content(&context, delivery, err);
+    if (!ok && err->kind == ERR_TEMP)
+        tell_of_files(loop, err);
+    return ok && (delivery->channel != CHANNEL_SMS ||
+                         sms_text_check(slice_of(delivery->content.text), &ignored, err));
 }
 
 static bool route(void *user, struct delivery *delivery, int64_t *ret_wait_ms)
@@ -157,7 +171,8 @@ struct loop *loop_new(const struct loop_options *options, struct err *err)
     struct transport_options wires = {.transfers = options->transfers + TURNS_EXTRA,
             .connect_ms = CONNECT_MS,
             .reply_ms = REPLY_MS,
-            .final_reply_ms = FINAL_REPLY_MS};
+            .final_reply_ms = FINAL_REPLY_MS,
+            .attachments = options->attachments};
     struct transport *transport = transport_new(&wires, err);
     if (!transport)
         return NULL;

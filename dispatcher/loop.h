@@ -10,6 +10,7 @@
 struct loop_options {
     const struct pg_options *database; // statements: dispatcher_sql.h
     const char *credentials;           // directory
+    const char *attachments;           // folder, NULL = none
     const struct policy_known *known;  // may be NULL
     int transfers;
     int64_t poll_ms, lease_ms, grace_ms;

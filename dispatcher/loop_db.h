@@ -49,6 +49,7 @@ struct loop {
     bool was_connected; // once: from then on nothing ends the process but a signal
     int64_t takeover_ms, resume_ms, gauges_ms, refresh_ms;
 
+    int64_t files_told_ms; // when it may be told again that files can't be read
     bool stopping, aborted;
     int64_t grace_ends_ms;
     int exit_code;

@@ -188,6 +188,7 @@ static int run(struct process *process)
             .statement_timeout_ms = STATEMENT_MS};
     const struct loop_options loop = {.database = &database,
             .credentials = host->credentials,
+            .attachments = host->dispatcher.attachments,
             .transfers = host->dispatcher.transfers,
             .poll_ms = host->dispatcher.poll_ms,
             .lease_ms = host->dispatcher.lease_ms,

@@ -3,6 +3,7 @@
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/metrics.h"
+#include "dispatcher/attachment.h"
 #include "dispatcher/record/decide.h"
 #include "dispatcher/send/providers.h"
 
@@ -79,6 +80,18 @@ static bool wait_for_token(struct wire *wire, enum token_ready ready, struct del
     return true;
 }
 
+// Files are read in the loop's own time: so many in a turn that nothing else stands still.
+static bool wait_for_files(struct wire *wire, struct delivery *delivery)
+{
+    size_t size = attachments_size(&delivery->content);
+    if (size && wire->files && wire->files + size > WIRE_FILES_MAX) {
+        hold(wire, delivery);
+        return true;
+    }
+    wire->files += size;
+    return false;
+}
+
 // What a request says of its delivery besides its content.
 static void fill_moment(const struct wire *wire, struct delivery *delivery)
 {
@@ -134,7 +147,7 @@ static void start_one(struct wire *wire, struct delivery *delivery)
         return;
     struct bearer bearer;
     enum token_ready ready = tokens_get(wire->tokens, provider, &bearer);
-    if (wait_for_token(wire, ready, delivery))
+    if (wait_for_token(wire, ready, delivery) || wait_for_files(wire, delivery))
         return;
     if (!transport_start(wire->transport, channel, provider, ready == TOKEN_READY ? &bearer : NULL,
                 delivery, &err)) {
@@ -174,6 +187,7 @@ void wire_stop(struct wire *wire)
 
 void wire_collect(struct wire *wire)
 {
+    wire->files = 0;
     wire_start(wire, take_held(wire), false);
     struct delivery *delivery;
     while ((delivery = transport_done(wire->transport))) {

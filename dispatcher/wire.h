@@ -8,6 +8,7 @@ enum {
     WIRE_HOLD_MS = 5000,     // a delivery waits so long for a shared token that is being made
     WIRE_NO_TOKEN_MS = 5000, // then it is due again after this
     WIRE_LOOK_MS = 50,       // looks so often whether the token has come
+    WIRE_FILES_MAX = 16 * 1024 * 1024, // bytes of files that are read before the loop turns again
 };
 
 struct wire {
@@ -19,8 +20,10 @@ struct wire {
     void (*ended)(void *user, struct delivery *delivery); // takes over a delivery with its result
     void *user;
     struct tokens *tokens;
-    struct delivery *held; // by next: those that wait for a shared token, and how many
+    struct delivery
+            *held; // by next: those that wait for a shared token or for files' turn, and how many
     int holding;
+    size_t files; // bytes of files that were read in this turn
     int flying;
     int by_channel[CHANNEL_COUNT]; // flying, and those that wait
 };

@@ -102,6 +102,18 @@ static const char *coding_name(const struct segments *segments)
     return segments->coding == SEGMENTS_GSM7 ? "GSM-7" : "UCS-2";
 }
 
+static void files_text(const struct content *content, struct text *out)
+{
+    char hex[CONTENT_HASH];
+    for (size_t i = 0; i < content->n_attachments; i++) {
+        const struct attachment *attachment = &content->attachments[i];
+        text_fmt(out, "%-11s ", "attachment");
+        text_add_shown(out, slice_of(attachment->path));
+        text_fmt(out, " (%zu bytes, sha256 %s)\n", attachment->size,
+                content_hash_hex(attachment->sha256, hex));
+    }
+}
+
 static void content_text(int channel, struct slice stored, struct text *out)
 {
     struct content content = {0};
@@ -118,6 +130,7 @@ static void content_text(int channel, struct slice stored, struct text *out)
         if (segments.parts)
             text_fmt(out, "%-11s %zu (%s, %zu units)\n", "parts", segments.parts,
                     coding_name(&segments), segments.units);
+        files_text(&content, out);
         text_char(out, '\n');
         text_add_shown(out, slice_of(content.text ? content.text : content.html));
         text_char(out, '\n');

@@ -49,6 +49,7 @@ struct policy *policy_from_files(const struct host_config *host, const char *con
     if (!read_files(host, files, n_files, &policy, err) ||
             !policy_read_templates(dir, &messages.rows, &messages.n, err))
         return NULL;
-    return policy_new(
-            policy.rows, policy.n, messages.rows, messages.n, &policy_knowledge_of_files, diag);
+    struct policy_known known = policy_knowledge_of_files;
+    known.no_attachments = host && !host->dispatcher.attachments;
+    return policy_new(policy.rows, policy.n, messages.rows, messages.n, &known, diag);
 }

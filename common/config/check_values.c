@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-enum { NAME_ROOM = 80 };
+enum { NAME_ROOM = POLICY_NAME_ROOM };
 
 struct looking {
     const struct making *making;
@@ -62,6 +62,15 @@ static void cut_name(struct looking *looking, struct slice name)
     char *dot = strchr(looking->name, '.');
     if (dot)
         dot[1 + strcspn(dot + 1, ".")] = '\0';
+}
+
+bool policy_gives(const struct making *making, struct slice name, char nearest[POLICY_NAME_ROOM])
+{
+    struct looking looking = {.making = making};
+    cut_name(&looking, name);
+    offer_all(&looking);
+    snprintf(nearest, POLICY_NAME_ROOM, "%s", looking.near.best ? looking.nearest : "");
+    return looking.there;
 }
 
 static void check_name(void *ctx, struct slice name, int line, int column)

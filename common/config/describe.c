@@ -114,6 +114,8 @@ static void describe_message(
         text_fmt(out, "%s %s%s", i ? "," : "", channel_name(message->steps[i].channel),
                 message->steps[i].active ? "" : " (not active yet)");
     text_char(out, '\n');
+    for (size_t i = 0; i < message->n_attachments; i++)
+        text_fmt(out, "    with the file \"%s\"\n", message->attachments[i]);
     describe_retry(message, out);
 }
 

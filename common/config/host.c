@@ -85,6 +85,8 @@ static void fill(struct host_config *config, const struct yaml_doc *doc, struct 
     check_lease(config, load);
     if (config->receiver.fetch.ca)
         make_absolute(config->dir, &config->receiver.fetch.ca);
+    if (config->dispatcher.attachments)
+        make_absolute(config->dir, &config->dispatcher.attachments);
     if (config->templates)
         make_absolute(config->dir, &config->templates);
     check_database(config, load, diag);

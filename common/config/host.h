@@ -28,7 +28,8 @@ struct host_config {
     struct {
         int transfers;
         int64_t poll_ms, lease_ms;
-        int64_t grace_ms; // SIGTERM: what is on the wire may end within this; default 10 s
+        int64_t grace_ms;  // SIGTERM: what is on the wire may end within this; default 10 s
+        char *attachments; // folder, made absolute; NULL = no mail carries files
     } dispatcher;
     struct {
         char **listen;

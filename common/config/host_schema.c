@@ -41,6 +41,7 @@ static const struct schema_key dispatcher_keys[] = {
         {.name = "poll", .type = S_MS, .offset = AT(dispatcher.poll_ms), .min = 1, .max = 60000, .fallback = "50ms", .about = "pause between two looks for due deliveries"},
         {.name = "lease", .type = S_MS, .offset = AT(dispatcher.lease_ms), .min = 1000, .max = 3600000, .fallback = "120s", .about = "a claim not renewed for so long is taken over"},
         {.name = "grace", .type = S_MS, .offset = AT(dispatcher.grace_ms), .min = 0, .max = 600000, .fallback = "10s", .about = "at SIGTERM, what is on the wire may end within it"},
+        {.name = "attachments", .type = S_TEXT, .offset = AT(dispatcher.attachments), .about = "folder of the files that mails carry; only what is below it is read"},
 };
 static const struct schema dispatcher_schema = {.name = "dispatcher", .keys = dispatcher_keys, .n_keys = ARRAY_LEN(dispatcher_keys)};
 

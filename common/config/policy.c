@@ -79,6 +79,7 @@ static void check_all(const struct making *making)
     policy_check_sources(making);
     policy_check_channels(making);
     policy_check_messages(making);
+    policy_check_attachments(making);
     policy_check_caps(making);
     policy_check_templates(making);
     policy_check_partials(making);

@@ -127,6 +127,8 @@ struct cap {
     bool across, withhold; // across: channels; then: withhold (else defer)
 };
 
+#define MESSAGE_ATTACHMENTS_MAX 10 // the checker refuses more
+
 struct message {
     char *name;
     int id; // stored number, given by policy_bind()
@@ -148,7 +150,9 @@ struct message {
     int64_t quiet_drop_after_s;  // 0 = however long
     const char *timezone;        // its policy's, borrowed
     bool exempt;
-    bool unsubscribe;         // its mails carry the link of one-click unsubscribe
+    bool unsubscribe;   // its mails carry the link of one-click unsubscribe
+    char **attachments; // of its mails: Mustache sources of paths below the host's folder
+    size_t n_attachments;
     const struct cap *limits; // the policy's, unless it is exempt; borrowed
     size_t n_limits;
 };
@@ -228,6 +232,8 @@ struct policy_known {
     // a provider's receipts, CHANNEL_NONE = it sends none.
     const char *(*receipts_of)(const char *scheme);
     enum channel_kind (*receipts_channel)(const char *provider);
+    // The host file is known, and names no folder of attachments.
+    bool no_attachments;
     // Is its handshake answered only with `handshake: { token: .. }`?
     bool (*handshake_token)(const char *scheme);
 };

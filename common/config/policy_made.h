@@ -48,10 +48,16 @@ void policy_make_flow(const struct making *making);     // states, the step matr
 void policy_check_sources(const struct making *making); // schemes, secrets, rules, keeping
 void policy_check_channels(const struct making *making);
 void policy_check_messages(const struct making *making);
+void policy_check_attachments(const struct making *making);
 void policy_check_caps(const struct making *making);
 void policy_check_templates(const struct making *making);
 void policy_check_partials(const struct making *making);
 void policy_check_values(const struct making *making); // after all others: only if no error
+
+// Does some event give this value of a template ("data.total")? Else the nearest that one does, ""
+// where none is near.
+enum { POLICY_NAME_ROOM = 80 };
+bool policy_gives(const struct making *making, struct slice name, char nearest[POLICY_NAME_ROOM]);
 
 // The next {{name}} of a Mustache source from *at on; moves *at behind its opening.
 bool policy_next_name(const char **at, struct slice *ret_name);

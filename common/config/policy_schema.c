@@ -236,6 +236,7 @@ static const struct schema_key message_keys[] = {
         {.name = "cap", .type = S_MAP, .of = &cap_schema, LIST_IN(message, caps), .about = "no more than this of this message"},
         {.name = "quiet", .type = S_MAP, .of = &quiet_schema, .about = "hours in which it waits"},
         {.name = "unsubscribe", .type = S_BOOL, .offset = AT(message, unsubscribe), .fallback = "false", .about = "its mails carry a one-click unsubscribe link"},
+        {.name = "attachments", .type = S_TEXT, LIST_IN(message, attachments), .about = "files that its mails carry: paths below the host file's dispatcher.attachments, with {{order.id}}; at most 10"},
 };
 static const struct schema message_schema = {.name = "message", .size = sizeof(struct message), TABLE(message_keys), .name_type = S_IDENT, .name_offset = AT(message, name)};
 

@@ -24,6 +24,7 @@ enum template_part {
     TEMPLATE_HEADER, // nothing is escaped; CR, LF or NUL in the result is an error (the line end of
                      // the file isn't part of it)
     TEMPLATE_JSON,   // as the inside of a JSON string
+    TEMPLATE_PATH,   // of a file: a value is one name, or a part of one, so a '/' in it is an error
 };
 
 struct template;

@@ -42,6 +42,9 @@ static bool write_html(
 static bool write_value(
         struct run *run, const struct scope *scope, const struct node *node, struct slice s)
 {
+    if (run->how->part == TEMPLATE_PATH && s.len && memchr(s.ptr, '/', s.len))
+        return template_err(scope->t, node->at, run->err,
+                "a '/' can't stand in a value of a path, only in the path itself");
     if (node->kind == NODE_RAW)
         return run_write(run, scope, node, s);
     if (run->how->part == TEMPLATE_HTML)

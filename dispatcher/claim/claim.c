@@ -2,6 +2,7 @@
 
 #include "common/clock.h"
 #include "common/fault.h"
+#include "dispatcher/attachment.h"
 #include "dispatcher/claim/gates/questions.h"
 #include "dispatcher/claim/lanes.h"
 #include "dispatcher/dispatcher_sql.h"
@@ -119,10 +120,15 @@ static enum work start(void *self, struct pg *pg, struct err *err)
 static void render(struct claimer *c, struct member *member)
 {
     struct err err = {0};
-    if (c->options.render(c->options.user, member->delivery, c->now_us, &err))
-        c->content_bytes += member_write_content(member, CLAIM_CONTENT_MAX);
-    else
+    if (c->options.render(c->options.user, member->delivery, c->now_us, &err)) {
+        c->content_bytes += member_write_content(member, CLAIM_CONTENT_MAX) +
+                            attachments_size(&member->delivery->content);
+    } else if (err.kind == ERR_TEMP) {
+        member->fate = FATE_LATER;
+        member->later_ms = CLAIM_FILES_WAIT_MS;
+    } else {
         member_end(member, DELIVERY_DEAD, err.msg);
+    }
 }
 
 static void prepare(struct claimer *c, const struct pg *pg, int row, struct member *member)

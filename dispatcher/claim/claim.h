@@ -15,7 +15,9 @@
 enum {
     CLAIM_MAX = 500,                      // rows of one claim
     CLAIM_PART = 100,                     // of them are rendered, and marked, at a time
-    CLAIM_CONTENT_MAX = 16 * 1024 * 1024, // bytes that one claim may render; the rest waits
+    CLAIM_CONTENT_MAX = 16 * 1024 * 1024, // bytes that one claim may render, the files of its mails
+                                          // included; the rest waits
+    CLAIM_FILES_WAIT_MS = 30 * 1000,      // rows whose files can't be read now
     CLAIM_BROKEN_WAIT_MS = 30 * 1000,     // rows of a policy version that can't be loaded
     CLAIM_LOADS_MAX = 4,         // versions loaded before a claim goes on; fewer than are kept
     CLAIM_CROWDED_WAIT_MS = 100, // rows of those that were not
@@ -41,7 +43,7 @@ struct claimer_options {
     struct zones *zones;
     struct pauses *pauses; // it reads them anew
     // Fills delivery->content from its address, once, type, policy and data. False + err: the
-    // delivery ends as dead with that reason.
+    // delivery ends as dead with that reason; ERR_TEMP: it waits.
     bool (*render)(void *user, struct delivery *delivery, int64_t now_us, struct err *err);
     // Chooses the provider of a delivery that may go, by its last one; delivery->provider names it
     // from then on. False: *ret_wait_ms says when to look again.

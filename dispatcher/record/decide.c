@@ -148,6 +148,9 @@ struct decision decide(const struct delivery *delivery, const struct message *me
     case ATTEMPT_ACCEPTED:
         return end(DELIVERY_ACCEPTED, NULL);
     case ATTEMPT_REFUSED:
+        if (delivery->result.spoilt) // it could only be sent as another message
+            return end(delivery->earlier_unknown > 0 ? DELIVERY_UNKNOWN : DELIVERY_DEAD,
+                    delivery->result.detail);
         if (delivery->result.level == LEVEL_PROVIDER)
             return not_taken(delivery, message, now_us, random);
         return end(DELIVERY_REFUSED,

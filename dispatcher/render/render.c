@@ -3,6 +3,7 @@
 #include "common/clock.h"
 #include "common/config/unsubscribe.h"
 #include "common/json/scan.h"
+#include "dispatcher/render/attach.h"
 #include "dispatcher/render/templates.h"
 
 #include <stdio.h>
@@ -296,6 +297,11 @@ bool render_content(
     choose_locale(&job);
     struct content content = {0};
     if (!expand_parts(&job, &content, err)) {
+        content_fini(&content);
+        return false;
+    }
+    if (delivery->channel == CHANNEL_EMAIL && job.message->n_attachments &&
+            !attach_files(context, job.message, job.values, &content, err)) {
         content_fini(&content);
         return false;
     }

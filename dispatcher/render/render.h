@@ -30,12 +30,14 @@ struct render_context {
     const struct policy *policy;
     const struct policy *sender; // the active one: its keys are loaded; NULL = policy's own
     const struct templates *templates;
-    int64_t now_us;         // the database's clock: becomes the Date
-    struct json_tree *tree; // where values are read into again and again; NULL = none is kept
+    int64_t now_us;          // the database's clock: becomes the Date
+    const char *attachments; // the host's folder of files; NULL = none
+    struct json_tree *tree;  // where values are read into again and again; NULL = none is kept
 };
 
-// Fills delivery->content. False + err (ERR_INPUT): a missing template or value, no channel or
-// message of that name, a header with a line end; nothing is filled then.
+// Fills delivery->content. False + err, ERR_INPUT: a missing template or value, no channel or
+// message of that name, a header with a line end, an attachment that is not there or too large; or
+// ERR_TEMP: one can't be read now. Nothing is filled then.
 MUST_CHECK bool render_content(
         const struct render_context *context, struct delivery *delivery, struct err *err);
 

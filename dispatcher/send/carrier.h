@@ -57,6 +57,8 @@ struct exchange {
     struct delivery *delivery;    // NULL = the slot is free, or this is a fetch
     struct transport_fetch fetch; // landed NULL = none
     size_t taken;                 // bytes of the body that libcurl has taken
+    struct inlay_reader *reader;  // of a body with files, NULL = at its start
+    struct err spoilt;            // why such a body can't go on; ERR_NONE = it can
     bool ready;                   // a connection was there, and the request began
     bool fresh;                   // no kept connection for this try
     bool stale;                   // the kept one had bytes that nobody asked for
@@ -89,6 +91,9 @@ void exchange_abort(struct exchange *exchange); // only with a delivery or a fet
 // Between http_io.c and http2_io.c: begins the transfer / ends it with what is known by now.
 bool exchange_begin(struct exchange *exchange);
 void exchange_finish(struct exchange *exchange, const char *why);
+// CURLOPT_READFUNCTION; and back to the body's start.
+size_t exchange_give(char *out, size_t size, size_t n, void *user);
+void exchange_rewind(struct exchange *exchange);
 // CURLOPT_DEBUGFUNCTION: libcurl's words; among them are our headers, so they go nowhere else.
 int exchange_hear(CURL *easy, curl_infotype type, char *text, size_t n, void *user);
 // CURLOPT_SEEKFUNCTION: back to the start only where nothing was taken yet; a handle that begins
@@ -98,6 +103,11 @@ int exchange_seek(void *user, curl_off_t offset, int origin);
 bool exchange_begin_in_turn(struct exchange *exchange);
 // An HTTP/2 transfer ended. True: the peer surely did not process it, and it goes again.
 bool exchange_goes_again(struct exchange *exchange);
+
+// The form of a domain that mail can go to without SMTPUTF8 (IDNA); false where there is none.
+bool send_domain_to_ascii(const char *domain, char out[256]);
+// A copy of the mailbox with its domain in ASCII; NULL where it is so already, or has no such form.
+char *send_with_ascii_domain(const char *mailbox);
 
 // What TLS must be, for both kinds.
 void set_tls(CURL *easy, const char *ca);

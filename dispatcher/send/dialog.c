@@ -9,9 +9,37 @@ void dialog_init(struct smtp_dialog *dialog)
     text_init(&dialog->command, COMMAND_MAX);
 }
 
+void dialog_let_go(struct smtp_dialog *dialog)
+{
+    inlay_reader_free(dialog->reader);
+    dialog->reader = NULL;
+    dialog->window.len = dialog->window.sent = 0;
+}
+
 void dialog_fini(struct smtp_dialog *dialog)
 {
     text_fini(&dialog->command);
+    dialog_let_go(dialog);
+    free(dialog->window.bytes);
+    dialog->window = (struct smtp_window){0};
+}
+
+// The next of a message with files into the window.
+static void fill_window(struct smtp_dialog *dialog)
+{
+    struct smtp_window *window = &dialog->window;
+    window->len = window->sent = 0;
+    if (!inlay_read(dialog->reader, window->bytes, SEND_MAX, &window->len, &dialog->spoilt))
+        dialog_let_go(dialog);
+}
+
+static void begin_reading(struct smtp_dialog *dialog)
+{
+    const struct smtp_request *request = dialog->request;
+    if (!dialog->window.bytes)
+        dialog->window.bytes = xmalloc(SEND_MAX);
+    dialog->reader = inlay_reader_new(text_slice(&request->wire), &request->inlays);
+    fill_window(dialog);
 }
 
 // Addresses are at most 254 bytes each: a command always fits.
@@ -33,13 +61,17 @@ static void say(struct smtp_dialog *dialog, enum smtp_phase phase)
         text_str(out, "DATA\r\n");
     } else if (phase == SMTP_RESET) {
         text_str(out, "RSET\r\n");
+    } else if (phase == SMTP_BODY && request->inlays.n) {
+        begin_reading(dialog);
     }
 }
 
 void dialog_begin(struct smtp_dialog *dialog, const struct smtp_request *request)
 {
     dialog->request = request;
+    dialog_let_go(dialog);
     dialog->reply = (struct smtp_reply){0};
+    dialog->spoilt = (struct err){0};
     dialog->line_len = 0;
     say(dialog, SMTP_MAIL);
 }
@@ -47,6 +79,7 @@ void dialog_begin(struct smtp_dialog *dialog, const struct smtp_request *request
 void dialog_reset(struct smtp_dialog *dialog)
 {
     dialog->request = NULL;
+    dialog_let_go(dialog);
     dialog->line_len = 0;
     say(dialog, SMTP_RESET);
 }
@@ -59,6 +92,11 @@ static struct slice sending(const struct smtp_dialog *dialog)
 
 struct slice dialog_output(const struct smtp_dialog *dialog)
 {
+    const struct smtp_window *window = &dialog->window;
+    if (dialog->reader)
+        return (struct slice){window->bytes + window->sent, window->len - window->sent};
+    if (dialog->spoilt.kind)
+        return (struct slice){NULL, 0};
     struct slice all = sending(dialog);
     size_t left = all.len - dialog->sent;
     if (left == 0)
@@ -66,8 +104,26 @@ struct slice dialog_output(const struct smtp_dialog *dialog)
     return (struct slice){all.ptr + dialog->sent, left < SEND_MAX ? left : SEND_MAX};
 }
 
+// The final dot is at the end of the text, behind all files.
+static void window_sent(struct smtp_dialog *dialog, size_t n)
+{
+    struct smtp_window *window = &dialog->window;
+    window->sent += n;
+    if (window->sent < window->len)
+        return;
+    fill_window(dialog);
+    if (dialog->reader && window->len == 0) {
+        dialog_let_go(dialog);
+        say(dialog, SMTP_END_OF_DATA);
+    }
+}
+
 void dialog_sent(struct smtp_dialog *dialog, size_t n)
 {
+    if (dialog->reader) {
+        window_sent(dialog, n);
+        return;
+    }
     dialog->sent += n;
     if (dialog->phase == SMTP_BODY && dialog->sent == dialog->request->wire.len)
         say(dialog, SMTP_END_OF_DATA);

@@ -14,7 +14,13 @@ struct smtp_dialog {
     struct smtp_reply reply;            // the last one
     struct text command;                // the command that goes out
     size_t sent;                        // bytes of it, or of the message, that are handed over
-    char line[1024];                    // of the peer, not complete yet
+    struct inlay_reader *reader;        // of a message with files, while it goes out
+    struct smtp_window {
+        unsigned char *bytes; // made for the first such message
+        size_t len, sent;
+    } window;
+    struct err spoilt; // of such a message: why it can't go on; ERR_NONE = it can
+    char line[1024];   // of the peer, not complete yet
     size_t line_len;
 };
 
@@ -26,9 +32,14 @@ void dialog_begin(struct smtp_dialog *dialog, const struct smtp_request *request
 // Takes back a transaction that ended before its message was taken, by RSET.
 void dialog_reset(struct smtp_dialog *dialog);
 
+// The try has ended: lets go of the files of its message.
+void dialog_let_go(struct smtp_dialog *dialog);
+
 // What is to be sent next, at most 16 KiB: one TLS record. A send call that fails has handed over
 // nothing that a peer could use, so the final dot counts as sent only when the call that held it
 // said so. Empty = nothing now.
+// Where a file of the message is not what it was, there is nothing any more to be sent, and .spoilt
+// says why: the connection is to be dropped.
 struct slice dialog_output(const struct smtp_dialog *dialog);
 void dialog_sent(struct smtp_dialog *dialog, size_t n);
 

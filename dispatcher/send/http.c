@@ -15,6 +15,11 @@ static void wipe_text(struct text *text)
     text_fini(text);
 }
 
+size_t http_body_size(const struct http_request *request)
+{
+    return request->body.len + inlays_size(&request->inlays);
+}
+
 void http_request_fini(struct http_request *request)
 {
     if (request->url)
@@ -22,6 +27,7 @@ void http_request_fini(struct http_request *request)
     free(request->url);
     wipe_text(&request->head);
     wipe_text(&request->body);
+    inlays_fini(&request->inlays);
     free(request->reads);
     *request = (struct http_request){0};
 }

@@ -1,20 +1,23 @@
 // http.h: one HTTP request that hands a delivery to a provider, and the reply to it: what drivers
 // build and classify, without a socket.
 #pragma once
-#include "dispatcher/delivery.h"
+#include "dispatcher/send/inlay.h"
 
 // All that one try needs. Credentials stand in it: it lives as long as the try and is wiped.
 struct http_request {
-    char *url;          // https://..., or http:// where the provider's settings allow it (loopback)
-    struct text head;   // header lines "Name: value\r\n"; no control character in a value
-    struct text body;   // may be empty
-    const char *method; // NULL = POST
-    const char *probe;  // NULL, or the method of a request that changes nothing ("GET")
-    bool http2;         // the provider takes HTTP/2 only
-    bool strange;       // the URL is not of our settings: loopback is a private address like others
-    void *reads;        // a driver's own: how the reply is to be read; for free()
+    char *url;        // https://..., or http:// where the provider's settings allow it (loopback)
+    struct text head; // header lines "Name: value\r\n"; no control character in a value
+    struct text body; // may be empty
+    struct inlays inlays;     // files inside body
+    unsigned char sha256[32]; // of all of it, where there are inlays and the driver signs
+    const char *method;       // NULL = POST
+    const char *probe;        // NULL, or the method of a request that changes nothing ("GET")
+    bool http2;               // the provider takes HTTP/2 only
+    bool strange; // the URL is not of our settings: loopback is a private address like others
+    void *reads;  // a driver's own: how the reply is to be read; for free()
 };
-void http_request_fini(struct http_request *request); // zeroed is fine; wipes what it frees
+size_t http_body_size(const struct http_request *request); // inlays included
+void http_request_fini(struct http_request *request);      // zeroed is fine; wipes what it frees
 #define AUTO_HTTP_REQUEST __attribute__((cleanup(http_request_fini)))
 
 #define HTTP_HEAD_MAX ((size_t)16 << 10)

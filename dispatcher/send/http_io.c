@@ -4,6 +4,7 @@
 #include "common/clock.h"
 #include "common/config/value.h"
 #include "common/fault.h"
+#include "dispatcher/send/attached.h"
 #include "dispatcher/send/carrier.h"
 
 #include <arpa/inet.h>
@@ -14,22 +15,6 @@
 #define LIFE_MAX_S 600L // so that a name that moved is asked for again
 
 // --- libcurl's questions
-
-// There is no seek function, or one that goes nowhere (HTTP/2): a body of which something was taken
-// can't be said again, and libcurl ends the transfer where it would have said it twice in silence.
-static size_t give_body(char *out, size_t size, size_t n, void *user)
-{
-    struct exchange *exchange = user;
-    const struct text *body = &exchange->request.body;
-    size_t room = size * n, left = body->len - exchange->taken;
-    size_t len = left < room ? left : room;
-    if (len)
-        memcpy(out, body->ptr + exchange->taken, len);
-    exchange->taken += len;
-    if (len && exchange->taken == body->len)
-        FAULT_STEP(wire_after_body);
-    return len;
-}
 
 // What is above the ceiling is left out: by then the status is known.
 static size_t take_body(char *bytes, size_t size, size_t n, void *user)
@@ -144,7 +129,9 @@ static void hand_over(struct exchange *exchange, const struct http_reply *reply)
     }
     FAULT_STEP(send_after_reply);
     struct delivery *delivery = steal(&exchange->delivery);
-    if (delivery->probe)
+    if (reply->end != HTTP_REPLIED && exchange->spoilt.kind) // half a body: nobody can take it
+        send_spoilt(&delivery->result, &exchange->spoilt);
+    else if (delivery->probe)
         classify_probe(reply, &delivery->result);
     else if (exchange->driver->classify_as)
         exchange->driver->classify_as(&exchange->request, reply, &delivery->result);
@@ -154,6 +141,7 @@ static void hand_over(struct exchange *exchange, const struct http_reply *reply)
     delivery->next = NULL;
     *exchange->finished->end = delivery;
     exchange->finished->end = &delivery->next;
+    exchange_rewind(exchange);
     http_request_fini(&exchange->request);
     wipe_lines(exchange);
 }
@@ -190,7 +178,7 @@ void exchange_finish(struct exchange *exchange, const char *why)
 
 bool exchange_begin(struct exchange *exchange)
 {
-    exchange->taken = 0;
+    exchange_rewind(exchange);
     exchange->ready = false;
     exchange->stream = (struct stream){0};
     exchange->refused = NULL;
@@ -245,6 +233,7 @@ void exchange_fini(struct exchange *exchange)
         curl_multi_remove_handle(exchange->multi, exchange->easy);
     curl_easy_cleanup(exchange->easy);
     wipe_lines(exchange);
+    exchange_rewind(exchange);
     http_request_fini(&exchange->request);
     text_fini(&exchange->head);
     text_fini(&exchange->body);
@@ -290,7 +279,7 @@ static void set_callbacks(struct exchange *exchange)
     curl_easy_setopt(easy, CURLOPT_WRITEDATA, exchange);
     curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, take_line);
     curl_easy_setopt(easy, CURLOPT_HEADERDATA, exchange);
-    curl_easy_setopt(easy, CURLOPT_READFUNCTION, give_body);
+    curl_easy_setopt(easy, CURLOPT_READFUNCTION, exchange_give);
     curl_easy_setopt(easy, CURLOPT_READDATA, exchange);
     if (!exchange->request.http2)
         return;
@@ -318,7 +307,7 @@ static void set_method(struct exchange *exchange)
         return;
     }
     curl_easy_setopt(easy, CURLOPT_POST, 1L);
-    curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->body.len);
+    curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)http_body_size(request));
 }
 
 static bool add_line(struct exchange *exchange, struct slice line)

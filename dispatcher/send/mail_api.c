@@ -1,7 +1,9 @@
 #include "dispatcher/send/mail_api.h"
 
+#include "common/beneath.h"
 #include "common/json/scan.h"
 #include "dispatcher/send/encode.h"
+#include "dispatcher/send/filename.h"
 
 #include <stdio.h>
 
@@ -33,6 +35,9 @@ static bool check_texts(const struct content *content, struct err *err)
         return err_set(err, ERR_INPUT, "the message has neither text nor HTML");
     if (!text_is_utf8(slice_of(content->text)) || !text_is_utf8(slice_of(content->html)))
         return err_set(err, ERR_INPUT, "the body is not UTF-8");
+    for (size_t i = 0; i < content->n_attachments; i++)
+        if (!beneath_path_ok(content->attachments[i].path, err))
+            return err_prefix(err, "attachment");
     return true;
 }
 
@@ -64,6 +69,24 @@ char *mail_unsubscribe(const struct content *content)
 bool api_member(struct text *out, const char *before, const char *value)
 {
     return !value || (text_str(out, before) && json_quote(out, slice_of(value)));
+}
+
+bool api_files(
+        const struct content *content, const struct file_words *words, struct http_request *request)
+{
+    struct text *out = &request->body;
+    size_t n = content->n_attachments;
+    bool ok = n == 0 || text_fmt(out, ",\"%s\":[", words->list);
+    for (size_t i = 0; ok && i < n; i++) {
+        const struct attachment *attachment = &content->attachments[i];
+        ok = text_fmt(out, "%s\"%s\":", i ? ",{" : "{", words->name) &&
+             json_quote(out, slice_of(filename_of(attachment->path))) &&
+             text_fmt(out, ",\"%s\":\"%s\",\"%s\":\"", words->type, filename_type(attachment->path),
+                     words->content);
+        inlays_add_file(&request->inlays, out->len, attachment, false);
+        ok = ok && text_str(out, "\"}");
+    }
+    return ok && (n == 0 || text_char(out, ']'));
 }
 
 bool mail_begin(struct http_request *request, const struct provider *provider, const char *base,

@@ -26,6 +26,15 @@ char *mail_unsubscribe(const struct content *content);
 // Appends `before`, then value as a JSON string; nothing when value is NULL.
 bool api_member(struct text *out, const char *before, const char *value);
 
+// How an API names its list of files, and what it says of each.
+struct file_words {
+    const char *list, *name, *type, *content;
+};
+// Appends ,"list":[{"name":..,"type":..,"content":".."},..] to the request's body, the contents as
+// inlays; nothing where the message has no files.
+bool api_files(const struct content *content, const struct file_words *words,
+        struct http_request *request);
+
 // ERR_FATAL with *ret_level PROVIDER where the token is missing.
 MUST_CHECK bool mail_begin(struct http_request *request, const struct provider *provider,
         const char *base, const char *path, enum failure_level *ret_level, struct err *err);

@@ -1,6 +1,8 @@
 #include "dispatcher/send/mime.h"
 
+#include "common/beneath.h"
 #include "dispatcher/send/encode.h"
+#include "dispatcher/send/filename.h"
 
 #define MESSAGE_ID_MAX 250
 #define DATE_MAX 64
@@ -32,6 +34,9 @@ static bool check(const struct content *content, struct err *err)
         return err_set(err, ERR_INPUT, "the message has neither text nor HTML");
     if (!text_is_utf8(slice_of(content->text)) || !text_is_utf8(slice_of(content->html)))
         return err_set(err, ERR_INPUT, "the body is not UTF-8");
+    for (size_t i = 0; i < content->n_attachments; i++)
+        if (!beneath_path_ok(content->attachments[i].path, err))
+            return err_prefix(err, "attachment");
     return true;
 }
 
@@ -77,13 +82,14 @@ static bool add_part(const char *type, const char *body, struct text *out)
            (base64 ? encode_base64(bytes, out) : encode_quoted_printable(bytes, out));
 }
 
-// "=_" can be in no line of quoted-printable or base64, so no body holds the boundary.
-static void boundary_of(const char *message_id, char out[KEY_HEX + 2])
+// "=_" can be in no line of quoted-printable or base64, so no body holds the boundary. The one
+// around attachments is another.
+static void boundary_of(const char *message_id, bool mixed, char out[KEY_HEX + 2])
 {
-    struct slice part = slice_of(message_id);
+    struct slice parts[] = {slice_of(message_id), SLICE("mixed")};
     out[0] = '=';
     out[1] = '_';
-    key_hex(key_derive(&part, 1), out + 2);
+    key_hex(key_derive(parts, mixed ? 2 : 1), out + 2);
 }
 
 static bool add_body(const struct content *content, struct text *out)
@@ -93,19 +99,37 @@ static bool add_body(const struct content *content, struct text *out)
     if (!content->text)
         return add_part("text/html", content->html, out);
     char boundary[KEY_HEX + 2];
-    boundary_of(content->message_id, boundary);
+    boundary_of(content->message_id, false, boundary);
     return text_fmt(out, "Content-Type: multipart/alternative;\r\n boundary=\"%s\"\r\n\r\n--%s\r\n",
                    boundary, boundary) &&
            add_part("text/plain", content->text, out) && text_fmt(out, "--%s\r\n", boundary) &&
            add_part("text/html", content->html, out) && text_fmt(out, "--%s--\r\n", boundary);
 }
 
+static bool add_mixed(const struct content *content, struct text *out, struct inlays *inlays)
+{
+    char boundary[KEY_HEX + 2];
+    boundary_of(content->message_id, true, boundary);
+    bool ok = text_fmt(out, "Content-Type: multipart/mixed;\r\n boundary=\"%s\"\r\n\r\n--%s\r\n",
+                      boundary, boundary) &&
+              add_body(content, out);
+    for (size_t i = 0; ok && i < content->n_attachments; i++) {
+        const struct attachment *attachment = &content->attachments[i];
+        ok = text_fmt(out, "--%s\r\n", boundary) && filename_head(attachment->path, out) &&
+             text_str(out, "\r\n");
+        inlays_add_file(inlays, out->len, attachment, true);
+    }
+    return ok && text_fmt(out, "--%s--\r\n", boundary);
+}
+
 bool mime_build(const struct content *content, const struct mailbox *from, const struct mailbox *to,
-        struct text *out, struct err *err)
+        struct text *out, struct inlays *inlays, struct err *err)
 {
     if (!check(content, err))
         return false;
-    if (!add_headers(content, from, to, out) || !add_body(content, out))
+    bool ok = add_headers(content, from, to, out) &&
+              (content->n_attachments ? add_mixed(content, out, inlays) : add_body(content, out));
+    if (!ok)
         return err_set(err, ERR_INPUT, "the message is larger than %zu bytes", out->max);
     return true;
 }

@@ -2,12 +2,14 @@
 #pragma once
 #include "dispatcher/delivery.h"
 #include "dispatcher/send/address.h"
+#include "dispatcher/send/inlay.h"
 
 #define MIME_MESSAGE_MAX ((size_t)16 << 20)
 
-// Appends the message with CRLF line ends, 7 bit, no line over 998 characters; leading dots are
+// Notes attachments in inlays, each in a part of a multipart/mixed around the rest. Appends the
+// message with CRLF line ends, 7 bit, no line over 998 characters; leading dots are
 // not doubled yet. text and html make a multipart/alternative whose boundary comes from the
 // Message-ID. ERR_INPUT when a header would hold a control character or is not UTF-8, when there is
 // no body, or when out is full.
 MUST_CHECK bool mime_build(const struct content *content, const struct mailbox *from,
-        const struct mailbox *to, struct text *out, struct err *err);
+        const struct mailbox *to, struct text *out, struct inlays *inlays, struct err *err);

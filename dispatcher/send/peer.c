@@ -2,6 +2,7 @@
 
 #include "common/clock.h"
 #include "common/fault.h"
+#include "dispatcher/send/attached.h"
 
 #include <stdio.h>
 
@@ -33,6 +34,7 @@ static void hand_over(struct peer *peer)
     delivery->next = NULL;
     *peer->finished->end = delivery;
     peer->finished->end = &delivery->next;
+    dialog_let_go(&peer->dialog);
     smtp_request_fini(&peer->request);
 }
 
@@ -233,8 +235,21 @@ static bool receive_some(struct peer *peer)
     return peer->state == PEER_TALKING;
 }
 
+// The body is not whole, so that no server may take it.
+static void spoil(struct peer *peer)
+{
+    struct delivery *delivery = peer->delivery;
+    send_spoilt(&delivery->result, &peer->dialog.spoilt);
+    drop(peer);
+    hand_over(peer);
+}
+
 static bool send_some(struct peer *peer)
 {
+    if (peer->dialog.spoilt.kind && peer->delivery) {
+        spoil(peer);
+        return false;
+    }
     struct slice out = dialog_output(&peer->dialog);
     if (out.len == 0)
         return false;

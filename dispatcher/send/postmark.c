@@ -4,8 +4,12 @@
 
 #include <stdio.h>
 
-static bool write_body(const struct content *content, const char *key_hex, struct text *out)
+static const struct file_words files = {"Attachments", "Name", "ContentType", "Content"};
+
+static bool write_body(
+        const struct content *content, const char *key_hex, struct http_request *request)
 {
+    struct text *out = &request->body;
     AUTO_FREE char *link = mail_unsubscribe(content);
     return api_member(out, "{\"From\":", content->from) &&
            api_member(out, ",\"To\":", content->to) &&
@@ -17,7 +21,8 @@ static bool write_body(const struct content *content, const char *key_hex, struc
                              "},{\"Name\":\"List-Unsubscribe-Post\",\"Value\":\"" UNSUBSCRIBE_POST
                              "\"}]")) &&
            api_member(out, ",\"Metadata\":{\"pawl-delivery\":", key_hex) &&
-           api_member(out, ",\"pawl-place\":", content->place) && text_str(out, "}}");
+           api_member(out, ",\"pawl-place\":", content->place) && text_char(out, '}') &&
+           api_files(content, &files, request) && text_char(out, '}');
 }
 
 bool postmark_build(const struct content *content, const struct provider *provider,
@@ -31,7 +36,7 @@ bool postmark_build(const struct content *content, const struct provider *provid
             !http_head_add(request, "X-Postmark-Server-Token", provider->password.value, err))
         return false;
     *ret_level = LEVEL_MESSAGE;
-    return write_body(content, key_hex, &request->body) ||
+    return write_body(content, key_hex, request) ||
            err_set(err, ERR_INPUT, "the message is too large");
 }
 

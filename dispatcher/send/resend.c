@@ -4,8 +4,12 @@
 
 #include <stdio.h>
 
-static bool write_body(const struct content *content, const char *key_hex, struct text *out)
+static const struct file_words files = {"attachments", "filename", "content_type", "content"};
+
+static bool write_body(
+        const struct content *content, const char *key_hex, struct http_request *request)
 {
+    struct text *out = &request->body;
     AUTO_FREE char *link = mail_unsubscribe(content);
     return api_member(out, "{\"from\":", content->from) &&
            api_member(out, ",\"to\":[", content->to) &&
@@ -16,7 +20,7 @@ static bool write_body(const struct content *content, const char *key_hex, struc
            (!link || text_str(out, ",\"List-Unsubscribe-Post\":\"" UNSUBSCRIBE_POST "\"}")) &&
            api_member(out, ",\"tags\":[{\"name\":\"pawl_delivery\",\"value\":", key_hex) &&
            api_member(out, "},{\"name\":\"pawl_place\",\"value\":", content->place) &&
-           text_str(out, "}]}");
+           text_str(out, "}]") && api_files(content, &files, request) && text_char(out, '}');
 }
 
 bool resend_build(const struct content *content, const struct provider *provider,
@@ -31,7 +35,7 @@ bool resend_build(const struct content *content, const struct provider *provider
     *ret_level = LEVEL_MESSAGE;
     if (!http_head_add(request, "Idempotency-Key", slice_of(key_hex), err))
         return false;
-    return write_body(content, key_hex, &request->body) ||
+    return write_body(content, key_hex, request) ||
            err_set(err, ERR_INPUT, "the message is too large");
 }
 

@@ -12,6 +12,7 @@ struct transport_options {
     int64_t connect_ms; // connect timeout
     int64_t reply_ms;   // wait for one server reply (after the final dot longer: final_reply_ms)
     int64_t final_reply_ms;
+    const char *attachments; // folder of the files that mails carry; borrowed; NULL = none
 };
 
 MUST_CHECK struct transport *transport_new(

@@ -17,8 +17,10 @@ static bool write_part(const char *type, const char *value, bool first, struct t
 }
 
 static bool write_body(const struct content *content, const struct mail_people *people,
-        const char *key_hex, struct text *out)
+        const char *key_hex, struct http_request *request)
 {
+    static const struct file_words files = {"attachments", "filename", "type", "content"};
+    struct text *out = &request->body;
     AUTO_FREE char *link = mail_unsubscribe(content);
     return text_str(out, "{\"personalizations\":[{\"to\":[") && write_person(&people->to, out) &&
            api_member(out, "],\"custom_args\":{\"pawl_delivery\":", key_hex) &&
@@ -28,7 +30,8 @@ static bool write_body(const struct content *content, const struct mail_people *
            (!link || text_str(out, ",\"List-Unsubscribe-Post\":\"" UNSUBSCRIBE_POST "\"}")) &&
            api_member(out, ",\"subject\":", content->subject) && text_str(out, ",\"content\":[") &&
            write_part("text/plain", content->text, true, out) &&
-           write_part("text/html", content->html, !content->text, out) && text_str(out, "]}");
+           write_part("text/html", content->html, !content->text, out) && text_char(out, ']') &&
+           api_files(content, &files, request) && text_char(out, '}');
 }
 
 bool sendgrid_build(const struct content *content, const struct provider *provider,
@@ -42,7 +45,7 @@ bool sendgrid_build(const struct content *content, const struct provider *provid
             !http_head_secret(request, "Authorization", "Bearer ", provider->password.value, err))
         return false;
     *ret_level = LEVEL_MESSAGE;
-    return write_body(content, &people, key_hex, &request->body) ||
+    return write_body(content, &people, key_hex, request) ||
            err_set(err, ERR_INPUT, "the message is too large");
 }
 

@@ -28,17 +28,27 @@ static bool add_base64(struct text *out, struct slice bytes)
     return text_add(out, (struct slice){(const unsigned char *)coded, (size_t)n});
 }
 
+// A message with files is coded while it is sent.
+static bool add_message(struct text *mime, struct inlays *inlays, struct http_request *request)
+{
+    if (inlays->n == 0)
+        return add_base64(&request->body, text_slice(mime));
+    inlays_add_text(&request->inlays, request->body.len, mime, inlays);
+    return true;
+}
+
 static bool write_body(const struct content *content, const struct provider *provider,
         const struct mail_people *people, const char *key_hex, struct http_request *request,
         struct err *err)
 {
     AUTO_TEXT struct text mime = {0};
+    AUTO_INLAYS struct inlays inlays = {0};
     text_init(&mime, HTTP_BODY_MAX / 4 * 3);
-    if (!mime_build(content, &people->from, &people->to, &mime, err))
+    if (!mime_build(content, &people->from, &people->to, &mime, &inlays, err))
         return false;
     struct text *out = &request->body;
     bool ok = text_str(out, "{\"Content\":{\"Raw\":{\"Data\":\"") &&
-              add_base64(out, text_slice(&mime)) &&
+              add_message(&mime, &inlays, request) &&
               api_member(out, "\"}},\"FromEmailAddress\":", content->from) &&
               api_member(out, ",\"Destination\":{\"ToAddresses\":[", people->to.address) &&
               text_str(out, "]}") &&
@@ -100,7 +110,8 @@ bool ses_sign(const struct provider *provider, const struct content *content, in
             .path = path ? slice_of(path) : SLICE("/"),
             .headers = headers,
             .n_headers = session.len ? 4 : 3,
-            .body = text_slice(&request->body)};
+            .body = text_slice(&request->body),
+            .body_sha256 = request->inlays.n ? request->sha256 : NULL};
     AUTO_TEXT struct text value = {0};
     text_init(&value, 2048);
     return sigv4_sign(&how, &signing, &value, err) &&

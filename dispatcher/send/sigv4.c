@@ -44,7 +44,10 @@ static bool add_names(const struct sigv4_request *request, struct text *out)
 static bool add_canonical(const struct sigv4_request *request, struct text *out)
 {
     char body[2 * DIGEST + 1];
-    hash_hex(request->body, body);
+    if (request->body_sha256)
+        hex_of(request->body_sha256, body);
+    else
+        hash_hex(request->body, body);
     bool ok = text_fmt(out, "%s\n", request->method) && text_add(out, request->path) &&
               text_char(out, '\n') && text_add(out, request->query) && text_char(out, '\n');
     for (size_t i = 0; ok && i < request->n_headers; i++)

@@ -26,6 +26,7 @@ struct sigv4_request {
     const struct sigv4_header *headers;
     size_t n_headers;
     struct slice body;
+    const unsigned char *body_sha256; // NULL, or of a body that is not here
 };
 
 #define SIGV4_TIME 17                                 // with NUL

@@ -13,6 +13,7 @@ void smtp_request_fini(struct smtp_request *request)
     free(request->mail_from);
     free(request->rcpt);
     text_fini(&request->wire);
+    inlays_fini(&request->inlays);
     *request = (struct smtp_request){0};
 }
 
@@ -53,11 +54,15 @@ static bool build_url(
     return true;
 }
 
-// RFC 5321 4.5.2: a dot at the start of a line is doubled; then the end of data.
-static bool stuff(struct slice message, struct text *out)
+// RFC 5321 4.5.2: a dot at the start of a line is doubled; then the end of data. Inlays are whole
+// lines, and move with the text before them.
+static bool stuff(struct slice message, struct text *out, struct inlays *inlays)
 {
     bool at_start = true;
+    size_t laid = 0;
     for (size_t i = 0; i < message.len; i++) {
+        while (inlays_moved(inlays, &laid, i, out->len))
+            continue;
         if (at_start && message.ptr[i] == '.' && !text_char(out, '.'))
             return false;
         if (!text_char(out, (char)message.ptr[i]))
@@ -72,11 +77,11 @@ static bool build_wire(const struct content *content, const struct mailbox *from
 {
     AUTO_TEXT struct text message;
     text_init(&message, MIME_MESSAGE_MAX);
-    if (!mime_build(content, from, to, &message, err))
+    if (!mime_build(content, from, to, &message, &request->inlays, err))
         return false;
-    request->size = message.len;
+    request->size = message.len + inlays_size(&request->inlays);
     text_init(&request->wire, MIME_MESSAGE_MAX * 2);
-    return stuff(text_slice(&message), &request->wire) ||
+    return stuff(text_slice(&message), &request->wire, &request->inlays) ||
            err_set(err, ERR_INPUT, "the message is too large");
 }
 

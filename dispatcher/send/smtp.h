@@ -4,18 +4,20 @@
 #pragma once
 #include "dispatcher/delivery.h"
 #include "dispatcher/send/address.h"
+#include "dispatcher/send/inlay.h"
 #include "dispatcher/send/reply.h"
 
 // All that one transaction needs. One recipient each, so that every reply is about that one.
 struct smtp_request {
-    char *url;        // smtp://host:port/name-for-EHLO
-    char *mail_from;  // local@domain
-    char *rcpt;       // local@domain
-    bool needs_utf8;  // an address of it needs SMTPUTF8
-    bool sender_utf8; // that of the sender does
-    bool probe;       // only connect and say QUIT
-    size_t size;      // of the message, for SIZE=
-    struct text wire; // what follows DATA: dots doubled, ends with CRLF.CRLF
+    char *url;            // smtp://host:port/name-for-EHLO
+    char *mail_from;      // local@domain
+    char *rcpt;           // local@domain
+    bool needs_utf8;      // an address of it needs SMTPUTF8
+    bool sender_utf8;     // that of the sender does
+    bool probe;           // only connect and say QUIT
+    size_t size;          // of the message, for SIZE=
+    struct text wire;     // what follows DATA: dots doubled, ends with CRLF.CRLF
+    struct inlays inlays; // files inside wire; base64 has no dots
 };
 void smtp_request_fini(struct smtp_request *request);
 

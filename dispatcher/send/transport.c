@@ -3,10 +3,9 @@
 #include "common/clock.h"
 #include "common/fault.h"
 #include "common/place.h"
+#include "dispatcher/send/attached.h"
 #include "dispatcher/send/carrier.h"
-#include "dispatcher/send/encode.h"
 
-#include <locale.h>
 #include <poll.h>
 #include <stdio.h>
 
@@ -137,26 +136,6 @@ int transport_free_slots(const struct transport *transport)
     return n;
 }
 
-// libcurl has libidn2 take names in the locale's character set.
-static bool domain_to_ascii(const char *domain, char out[256])
-{
-    locale_t utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
-    locale_t before = utf8 ? uselocale(utf8) : (locale_t)0;
-    CURLU *url = curl_url();
-    char *host = NULL;
-    bool ok = url && curl_url_set(url, CURLUPART_SCHEME, "smtp", 0) == CURLUE_OK &&
-              curl_url_set(url, CURLUPART_HOST, domain, 0) == CURLUE_OK &&
-              curl_url_get(url, CURLUPART_HOST, &host, CURLU_PUNYCODE) == CURLUE_OK;
-    int n = ok ? snprintf(out, 256, "%s", host) : -1;
-    curl_free(host);
-    curl_url_cleanup(url);
-    if (utf8) {
-        uselocale(before);
-        freelocale(utf8);
-    }
-    return n > 0 && n < 256;
-}
-
 static bool never_started(struct delivery *delivery, enum attempt_outcome outcome,
         enum failure_level level, const struct err *err)
 {
@@ -185,9 +164,10 @@ static bool start_smtp(struct transport *transport, const struct provider *provi
 {
     AUTO_REQUEST struct smtp_request request = {0};
     enum failure_level level = LEVEL_MESSAGE;
-    if (!smtp_build(&delivery->content, provider, domain_to_ascii, &request, &level, err))
+    if (!smtp_build(&delivery->content, provider, send_domain_to_ascii, &request, &level, err))
         return not_built(delivery, level, err);
     request.probe = delivery->probe;
+    request.inlays.folder = transport->options.attachments;
     struct key identity = smtp_identity(provider, request.url);
     struct peer *peer = peer_pick(transport->peers, transport->n, identity);
     if (!peer)
@@ -203,23 +183,6 @@ static bool start_smtp(struct transport *transport, const struct provider *provi
     return true;
 }
 
-// A copy of the mailbox with its domain in ASCII; NULL where it is so already, or has no such form.
-static char *with_ascii_domain(const char *mailbox)
-{
-    const char *at = mailbox ? strrchr(mailbox, '@') : NULL;
-    if (!at || text_is_ascii(slice_of(at)))
-        return NULL;
-    size_t len = strcspn(at + 1, "> \t");
-    AUTO_FREE char *domain = slice_dup((struct slice){(const unsigned char *)at + 1, len});
-    char ascii[256];
-    AUTO_TEXT struct text out = {0};
-    text_init(&out, 1024);
-    if (!domain_to_ascii(domain, ascii) ||
-            !text_fmt(&out, "%.*s@%s%s", (int)(at - mailbox), mailbox, ascii, at + 1 + len))
-        return NULL;
-    return text_steal(&out);
-}
-
 static bool add_bearer(const struct bearer *bearer, struct delivery *delivery,
         struct http_request *request, struct err *err)
 {
@@ -233,8 +196,8 @@ static bool build_http(const struct driver_row *driver, const struct provider *p
 {
     struct content content = delivery->content; // members are borrowed
     bool mail = delivery->channel == CHANNEL_EMAIL;
-    AUTO_FREE char *from = mail ? with_ascii_domain(content.from) : NULL;
-    AUTO_FREE char *to = mail ? with_ascii_domain(content.to) : NULL;
+    AUTO_FREE char *from = mail ? send_with_ascii_domain(content.from) : NULL;
+    AUTO_FREE char *to = mail ? send_with_ascii_domain(content.to) : NULL;
     content.from = from ? from : content.from;
     content.to = to ? to : content.to;
     struct key key = key_delivery(delivery->notification, (int)delivery->channel,
@@ -252,6 +215,8 @@ static bool build_http(const struct driver_row *driver, const struct provider *p
         request->probe = "GET"; // what is signed is what is asked
         text_reset(&request->body);
     }
+    if (!send_request_ready(driver, request, &delivery->result, err))
+        return false;
     int64_t now_s = content.now_us ? content.now_us / 1000000 : clock_now_s();
     return !driver->sign || driver->sign(provider, &content, now_s, request, err) ||
            not_built(delivery, LEVEL_PROVIDER, err);
@@ -261,7 +226,8 @@ static bool start_http(struct transport *transport, const struct driver_row *dri
         const struct provider *provider, const struct bearer *bearer, struct delivery *delivery,
         struct err *err)
 {
-    AUTO_HTTP_REQUEST struct http_request request = {0};
+    AUTO_HTTP_REQUEST struct http_request request = {
+            .inlays.folder = transport->options.attachments};
     if (!build_http(driver, provider, delivery, &request, err) ||
             !add_bearer(bearer, delivery, &request, err))
         return false;
@@ -292,6 +258,8 @@ bool transport_start(struct transport *transport, const struct channel *channel,
     }
     if (transport_free_slots(transport) <= 0)
         return no_slot(delivery, err);
+    if (!send_files_ready(delivery, transport->options.attachments, err))
+        return false;
     return driver->build ? start_http(transport, driver, provider, bearer, delivery, err)
                          : start_smtp(transport, provider, delivery, err);
 }

@@ -64,7 +64,7 @@ def mail_facts(content):
     mail = email.parser.BytesParser(policy=email.policy.default).parsebytes(content)
     parts = {}
     for part in mail.walk():
-        if not part.is_multipart():
+        if not part.is_multipart() and not part.is_attachment():  # files are in the raw bytes
             parts[part.get_content_type()] = part.get_content()
     return {"headers": [[k, str(v)] for k, v in mail.items()], "message_id": mail["Message-ID"], "subject": mail["Subject"],
             "parts": parts, "sha256": hashlib.sha256(content).hexdigest(), "size": len(content),

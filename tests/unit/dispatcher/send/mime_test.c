@@ -25,7 +25,8 @@ static char *build(const struct content *content)
     struct text out;
     text_init(&out, 1 << 20);
     struct err err = {0};
-    if (!mime_build(content, &from, &to, &out, &err)) {
+    AUTO_INLAYS struct inlays inlays = {0};
+    if (!mime_build(content, &from, &to, &out, &inlays, &err)) {
         text_fini(&out);
         assert_int_equal(err.kind, ERR_INPUT);
         return NULL;
@@ -184,7 +185,8 @@ static void a_message_over_the_bound_is_an_error(void **state)
     struct text out;
     text_init(&out, 200);
     struct err err = {0};
-    assert_false(mime_build(&content, &from, &to, &out, &err));
+    AUTO_INLAYS struct inlays inlays = {0};
+    assert_false(mime_build(&content, &from, &to, &out, &inlays, &err));
     assert_non_null(strstr(err.msg, "200"));
     text_fini(&out);
 }
@@ -201,7 +203,8 @@ static void long_names_are_folded_before_the_address(void **state)
     struct text out;
     text_init(&out, 4096);
     struct err err;
-    assert_true(mime_build(&content, &from, &named, &out, &err));
+    AUTO_INLAYS struct inlays inlays = {0};
+    assert_true(mime_build(&content, &from, &named, &out, &inlays, &err));
     assert_non_null(strstr(text_cstr(&out), "the line\r\n <somebody.with"));
     text_fini(&out);
 }
