@@ -29,7 +29,7 @@ static const struct schema_key receiver_keys[] = {
         {.name = "threads", .type = S_INT_AUTO, .offset = AT(receiver.threads), .min = 0, .max = 1024, .fallback = "auto", .about = "event loops; auto is one a core"},
         {.name = "body_max", .type = S_SIZE, .offset = AT(receiver.body_max), .min = 1024, .max = 64 << 20, .fallback = "2MiB", .about = "the largest body of any source"},
         {.name = "deadline", .type = S_MS, .offset = AT(receiver.deadline_ms), .min = 100, .max = 60000, .fallback = "2500ms", .about = "past it the answer is 503, never silence"},
-        {.name = "connections", .type = S_INT, .offset = AT(receiver.connections), .min = 1, .max = 1000000, .fallback = "4096", .about = "open at once"},
+        {.name = "connections", .type = S_INT, .offset = AT(receiver.connections), .min = 1, .max = 1000000, .fallback = "4096", .about = "open at once; when others wait, the oldest idle ones are closed"},
         {.name = "grace", .type = S_MS, .offset = AT(receiver.grace_ms), .min = 0, .max = 600000, .fallback = "10s", .about = "how long a drain may take"},
         {.name = "fetch", .type = S_MAP, .of = &fetch_schema, .about = "how keys that providers publish are fetched, by https"},
         {.name = "tls", .type = S_MAP, .of = &tls_schema, .offset = NOWHERE, .later = "this listener speaks plain HTTP, TLS ends at the proxy in front", .about = "TLS on the public listener"},
