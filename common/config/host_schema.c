@@ -37,7 +37,7 @@ static const struct schema_key receiver_keys[] = {
 static const struct schema receiver_schema = {.name = "receiver", .keys = receiver_keys, .n_keys = ARRAY_LEN(receiver_keys)};
 
 static const struct schema_key dispatcher_keys[] = {
-        {.name = "transfers", .type = S_INT, .offset = AT(dispatcher.transfers), .min = 1, .max = 10000, .fallback = "200", .about = "sends in flight at once"},
+        {.name = "transfers", .type = S_INT, .offset = AT(dispatcher.transfers), .min = 1, .max = 10000, .fallback = "200", .about = "sends in flight at once; each may need two open files (128 besides), and it does not start where the hard limit is lower"},
         {.name = "poll", .type = S_MS, .offset = AT(dispatcher.poll_ms), .min = 1, .max = 60000, .fallback = "50ms", .about = "pause between two looks for due deliveries"},
         {.name = "lease", .type = S_MS, .offset = AT(dispatcher.lease_ms), .min = 1000, .max = 3600000, .fallback = "120s", .about = "a claim not renewed for so long is taken over"},
         {.name = "grace", .type = S_MS, .offset = AT(dispatcher.grace_ms), .min = 0, .max = 600000, .fallback = "10s", .about = "at SIGTERM, what is on the wire may end within it"},
