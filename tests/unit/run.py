@@ -1,6 +1,7 @@
 """Runs every cmocka program of a build folder and shows its closing lines: run.py BUILD (under PAWL_WRAP, if set)
 
 At the end `N passed, N failed`, where N counts tests, not programs."""
+import glob
 import json
 import os
 import re
@@ -17,6 +18,13 @@ def programs(build):
     """[(name, argv)] of the build's unit tests, as meson knows them (the file is what `meson introspect` shows, 0.3 s later)."""
     with open(os.path.join(build, "meson-info", "intro-tests.json"), encoding="utf-8") as f:
         return [(t["name"], t["cmd"]) for t in json.load(f) if any(s.endswith("unit") for s in t["suite"])]
+
+
+def left_out(names):
+    """The tests in the tree that no meson.build names: they would never run."""
+    here = os.path.dirname(os.path.realpath(__file__))
+    found = {os.path.relpath(path, here)[:-len(".c")] for path in glob.glob(os.path.join(here, "**", "*_test.c"), recursive=True)}
+    return sorted(found - set(names))
 
 
 def timed(program):
@@ -45,11 +53,15 @@ def counts(output):
 
 
 def main(build):
-    passed = failed = 0
+    all_programs, passed = programs(build), 0
+    missing = left_out(name for name, _ in all_programs)
+    failed = len(missing)
+    for name in missing:
+        print(f"FAIL   0.00s  {name}\n      is in no meson.build")
     # Twice as many as processors, since the longest ones wait for a clock or a peer.
     with ThreadPoolExecutor(2 * os.cpu_count()) as pool:
         # The longest ones stand last: begun last, one of them would run alone at the end.
-        for name, status, output, seconds in pool.map(timed, reversed(programs(build))):
+        for name, status, output, seconds in pool.map(timed, reversed(all_programs)):
             good, bad = counts(output)
             # A crash or a sanitizer's report fails even when every test so far was well.
             bad = bad or (1 if status != 0 else 0)
