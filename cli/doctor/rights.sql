@@ -20,6 +20,7 @@ WITH rule AS (
         ('pawl_operator', 'provider_tokens', 'SELECT INSERT UPDATE DELETE', false),
         ('pawl_maint', 'key_gen', 'SELECT INSERT UPDATE', true),
         ('pawl_maint', 'keys_0 replay_keys_0 bodies_0 repeats_0 moves_0 attempts_0 contents_0 rejected_0 receipts_0', 'SELECT TRUNCATE', true),
+        ('pawl_maint', 'cap_slots', 'SELECT DELETE', true),
         ('pawl_maint', 'orders notifications deliveries audit_0', 'INSERT DELETE TRUNCATE', false),
         ('pawl_operator', 'policy_versions policy_texts names audit deliveries due attempts unknown_outcomes pauses suppressions', 'INSERT', true),
         ('pawl_operator', 'pauses', 'UPDATE', true),

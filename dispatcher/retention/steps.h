@@ -31,4 +31,5 @@ MUST_CHECK bool step_keys(
 MUST_CHECK bool step_rings(
         struct sweep *sweep, const struct keep *keep, const struct look *look, struct err *err);
 MUST_CHECK bool step_blank(struct sweep *sweep, const struct keep *keep, struct err *err);
+MUST_CHECK bool step_cap_slots(struct sweep *sweep, struct err *err);
 MUST_CHECK bool step_waiting(struct sweep *sweep, const struct keep *keep, struct err *err);

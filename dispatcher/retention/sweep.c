@@ -60,7 +60,11 @@ bool sweep_open(struct sweep *sweep, const char *conninfo, struct err *err)
             .n_stmts = RETENTION_COUNT,
             .connect_timeout_ms = CONNECT_MS,
             .statement_timeout_ms = STATEMENT_MS};
-    *sweep = (struct sweep){.stop = sweep->stop, .pg = pg_connect(&options, err)};
+    // Processes begin their walk over the cap slots at different places: none ends where all began.
+    *sweep = (struct sweep){.stop = sweep->stop,
+            .pg = pg_connect(&options, err),
+            .slot_bucket = (int)(clock_mono_ms() % BUCKETS),
+            .slot_nth = -1};
     if (sweep->pg && prepare(sweep, err))
         return true;
     sweep_close(sweep);
@@ -73,6 +77,7 @@ void sweep_close(struct sweep *sweep)
     for (size_t i = 0; i < sweep->n_running; i++)
         free(sweep->running[i]);
     free(sweep->running);
+    free(sweep->slot_cap);
     *sweep = (struct sweep){.stop = sweep->stop};
 }
 
@@ -130,5 +135,6 @@ bool sweep_pass(struct sweep *sweep, const struct keep *keep, struct err *err)
     if (keep->version == 0 || look.version != keep->version)
         return true;
     return step_keys(sweep, keep, &look, err) && step_rings(sweep, keep, &look, err) &&
-           step_blank(sweep, keep, err) && step_waiting(sweep, keep, err);
+           step_blank(sweep, keep, err) && step_cap_slots(sweep, err) &&
+           step_waiting(sweep, keep, err);
 }

@@ -23,6 +23,8 @@ struct sweep {
     int64_t watched;         // generation whose overlap .running holds up; 0 = none
     char **running;          // transactions from before its flip was visible
     size_t n_running;
+    int slot_bucket, slot_nth; // the cap slot that this process looked at last
+    char *slot_cap;            // NULL = none of that bucket
 };
 
 // Connects (bounded by 2 s). False + err: ERR_FATAL when the schema does not fit.

@@ -209,6 +209,24 @@ def test_a_device_that_has_to_wait_does_not_take_the_slot_from_one_on_the_wire(t
     eq(w.one.take([(1, "x", 1, 60, c)]), {(1, "x"): FULL})
 
 
+def test_devices_that_all_have_to_wait_give_their_slot_back(t):
+    w = World(t)
+    a, b, c = w.deliveries(3, target="p1")
+    w.delivery(target="p2", of=a)
+    eq(w.one.take([(1, "x", 1, 60, a), (2, "x", 1, 60, a)]), {})
+    eq(w.one.take([(1, "y", 1, 60, b)]), {})
+    eq(w.one.take([(1, "x", 1, 60, a), (1, "y", 1, 60, a), (2, "x", 1, 60, a)]), {(1, "y"): FULL})
+    eq(w.slots(), [(0, a, False)], "the other device may go, in the same claim")
+    w.one.take([(1, "x", 1, 60, a)])
+    w.two.begin().take([(1, "x", 1, 60, a)])  # a rival is just about to send the other device
+    eq(w.one.take([(1, "x", 1, 60, a), (1, "y", 1, 60, a)]), {(1, "y"): FULL})
+    w.two.commit()
+    eq(w.slots(), [(0, a, False)], "it keeps what the rival has taken for both")
+    eq(w.one.take([(1, "x", 1, 60, a), (1, "y", 1, 60, a)]), {(1, "y"): FULL})
+    eq(w.slots(), [])
+    eq(w.one.take([(1, "x", 1, 60, c)]), {}, "and somebody else has it")
+
+
 def test_a_rival_that_rolls_back_takes_nothing_and_one_that_commits_is_no_reason_to_withhold_yet(t):
     w = World(t)
     for ends, want in [("rollback", {}), ("commit", {(1, "x"): LOST})]:
@@ -256,6 +274,23 @@ def test_a_rival_on_a_slot_whose_time_is_over_is_no_reason_either(t):
     thread.join(5)
     w.two.commit()
     eq((found, w.slots()), ([{}], [(0, c, False)]))
+
+
+def test_a_slot_that_a_rival_settles_while_a_receipt_reopens_its_delivery_is_held_again(t):
+    w = World(t)
+    a, b = w.deliveries(2)
+    w.one.take([(1, "x", 1, 0.1, a)])
+    w.state(a, ACCEPTED)
+    time.sleep(0.2)
+    w.one.begin()
+    w.settle()  # dated by the end that it had
+    w.state(a, DUE)  # a receipt says: try again
+    thread, found = behind(w.two.begin(), lambda claimer: claimer.take([(1, "x", 1, 0.1, a, False)]))
+    w.one.commit()
+    thread.join(5)
+    w.two.commit()
+    eq((found, w.slots()), ([{}], [(0, a, False)]))
+    eq(w.two.take([(1, "x", 1, 0.1, b)]), {(1, "x"): FULL})
 
 
 def test_a_slot_that_a_rival_is_giving_back_is_no_reason_either(t):

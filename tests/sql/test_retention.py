@@ -197,3 +197,70 @@ def test_waiting_events_that_ran_out_are_shown(t):
     eq([seen["pawl_waiting_events", (("expired", x),)] for x in ("false", "true")], [2, 3])
     eq([round(seen["pawl_waiting_events_oldest_age_seconds", (("expired", x),)] / DAY) for x in ("false", "true")], [2, 10])
     eq(cluster.value("SELECT count(*) FROM pawl.waiting"), 5, "none is dropped")
+
+
+# --- Cap slots
+
+
+def slot(cluster, cap, dated=None, state=None, ended="0s", taken="9 days", in_s=3600):
+    """A slot of one hour. dated: how long ago its message arrived; else its delivery is in this state since `ended`."""
+    nid = delivery(cluster, taken, state if state is not None else 2)
+    cluster.query("UPDATE pawl.deliveries SET updated_at = now() - %s::interval WHERE notification_id = %s", (ended, nid))
+    cluster.query("""INSERT INTO pawl.cap_slots (bucket, cap, nth, of_bucket, notification_id, channel, redrive, taken_at, in_ms, used_at)
+        SELECT 3, %s, 0, bucket, notification_id, channel, redrive, now() - %s::interval, %s, now() - %s::interval
+        FROM pawl.deliveries WHERE notification_id = %s""", (cap, taken, in_s * 1000, dated, nid))
+    return nid
+
+
+def slots(cluster):
+    return sorted(cap for cap, in cluster.query("SELECT cap FROM pawl.cap_slots"))
+
+
+def test_cap_slots_go_when_their_time_is_long_over(t):
+    cluster = kept(t)
+    slot(cluster, "dated, over", dated="121 min")
+    slot(cluster, "dated, over just now", dated="61 min")
+    slot(cluster, "dated, in use", dated="59 min")
+    slot(cluster, "dated, of a long window", dated="8 days", in_s=30 * DAY)
+    slot(cluster, "held, ended", ended="121 min")
+    slot(cluster, "held, ended just now", ended="61 min")
+    slot(cluster, "held, never sent", state=7, ended="3 hours")
+    slot(cluster, "held, due", state=0, ended="8 days")
+    slot(cluster, "held, on the wire", state=1, ended="8 days")
+    sweep = sweeper(t, cluster)
+    sweep.sweep()  # it begins at some bucket ..
+    sweep.sweep()  # .. and then anew
+    eq(slots(cluster), ["dated, in use", "dated, of a long window", "dated, over just now", "held, due", "held, ended just now", "held, on the wire"])
+    eq(sweep.metrics()["pawl_retention_cap_slots_total", ()], 3)
+
+
+def test_a_cap_slot_in_the_hands_of_a_claim_is_left(t):
+    cluster = kept(t)
+    slot(cluster, "x", dated="5 hours")
+    rival = cluster.connect(autocommit=False)
+    rival.cursor().execute("SELECT FROM pawl.cap_slots WHERE cap = 'x' FOR UPDATE")
+    sweep = sweeper(t, cluster)
+    sweep.sweep()
+    sweep.sweep()
+    eq(slots(cluster), ["x"], "nobody waits")
+    rival.rollback()
+    sweep.sweep()
+    eq(slots(cluster), [])
+
+
+def test_many_cap_slots_are_deleted_by_several_processes_a_bounded_number_a_turn(t):
+    cluster = kept(t)
+    nid = delivery(cluster, "9 days", 2)
+    cluster.query("""INSERT INTO pawl.cap_slots (bucket, cap, nth, of_bucket, notification_id, channel, redrive, taken_at, in_ms, used_at)
+        SELECT i %% 1024, 'c' || i, 0, 1, %s, 1, 0, now() - interval '9 days', 1000, now() - interval '8 days' FROM generate_series(1, 22000) i""", (nid,))
+    left = lambda: cluster.value("SELECT count(*) FROM pawl.cap_slots")
+    sweeps = [sweeper(t, cluster) for _ in range(2)]
+    sweeps[0].sweep()
+    check(2000 <= left() < 22000, f"one turn: {left()} are left")
+    for _ in range(3):
+        for sweep in sweeps:
+            sweep.begin()
+        for sweep in sweeps:
+            sweep.end()
+    eq(left(), 0)
+    eq(cluster.deadlocks(), 0)

@@ -12,6 +12,7 @@ KEY = {"bucket", "notification_id", "channel", "target", "redrive"}
 COLUMNS = {  # rights on some columns only
     ("pawl_dispatcher", "due", "UPDATE"): {"lane"},  # so that it may lock rows
     ("pawl_maint", "notifications", "UPDATE"): {"data"},  # blanked after its time
+    ("pawl_maint", "cap_slots", "UPDATE"): {"taken_at"},  # so that it may lock rows
     # What a receipt is judged by, and what it moves.
     ("pawl_receiver", "deliveries", "SELECT"): KEY | {"state", "tries", "unknown_tries", "delivery_order", "lane", "address", "provider_id",
                                                       "expires_at", "retry_until", "lookup_at"},
@@ -35,7 +36,7 @@ ALLOWED = {
         "contents": "si", "attempts": "si", "provider_tokens": "siud", "rates": "siu", "pauses": "sd", "suppressions": "si"},
     "pawl_maint": {
         "key_gen": "siu", "emptied": "siu", "blanked_until": "su", "blank_later": "sid", "policy_versions": "s", "waiting": "s",
-        "due": "s", "claims": "s", "deliveries": "s", "notifications": "s", **{slot: "st" for slot in EMPTIED}},
+        "due": "s", "claims": "s", "deliveries": "s", "notifications": "s", "cap_slots": "sd", **{slot: "st" for slot in EMPTIED}},
     "pawl_operator": {  # and "s" on all but tokens
         "policy_versions": "si", "policy_texts": "si", "names": "si", "audit": "si", "deliveries": "si", "due": "si", "attempts": "si",
         "unknown_outcomes": "sid", "cap_slots": "sd",

@@ -3,10 +3,10 @@
 -- needs to know nothing of caps. What a rival settles just now is left to it: cap_take.sql sees that it is not used.
 -- returns: nothing
 WITH ended AS MATERIALIZED (
-    SELECT s.bucket, s.cap, s.nth, s.notification_id, d.used_at
+    SELECT s.bucket, s.cap, s.nth, s.notification_id, s.taken_at, d.used_at
     FROM (SELECT DISTINCT b, k FROM unnest($1::int4[], $2::text[]) u(b, k)) c
     CROSS JOIN LATERAL (
-        SELECT x.bucket, x.cap, x.nth, x.of_bucket, x.notification_id, x.channel, x.redrive FROM cap_slots x
+        SELECT x.bucket, x.cap, x.nth, x.of_bucket, x.notification_id, x.channel, x.redrive, x.taken_at FROM cap_slots x
         WHERE x.bucket = c.b AND x.cap = c.k AND x.used_at IS NULL
         OFFSET 0) s
     CROSS JOIN LATERAL (
@@ -25,7 +25,7 @@ WITH ended AS MATERIALIZED (
     CROSS JOIN LATERAL (
         SELECT FROM cap_slots x
         WHERE x.bucket = e.bucket AND x.cap = e.cap AND x.nth = e.nth AND x.notification_id = e.notification_id
-          AND x.used_at IS NULL
+          AND x.taken_at = e.taken_at AND x.used_at IS NULL -- else it was taken again meanwhile
         FOR UPDATE SKIP LOCKED) s
 ), given_back AS (
     DELETE FROM cap_slots s USING locked l

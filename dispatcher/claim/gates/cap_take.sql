@@ -11,13 +11,13 @@ WITH want AS MATERIALIZED (
     SELECT * FROM unnest($1::int4[], $2::int4[], $3::int4[], $4::text[], $5::int4[], $6::int8[], $7::int4[], $8::uuid[],
                          $9::int4[], $10::int4[], $11::bool[]) u(m, c, b, k, most, ms, ob, n, ch, rd, fresh)
 ), slot AS MATERIALIZED (
-    SELECT c.b, c.k, s.nth, s.notification_id AS n, s.channel AS ch, s.redrive AS rd, s.used_at,
+    SELECT c.b, c.k, s.nth, s.notification_id AS n, s.channel AS ch, s.redrive AS rd, s.taken_at, s.used_at,
            s.used_at IS NULL OR s.used_at + c.ms * interval '1 millisecond' >= now() AS used,
            s.used_at IS NULL AND NOT d.open AS ended, -- a rival is about to settle it
            (extract(epoch FROM s.used_at - now()) * 1000)::int8 + c.ms + 1 AS left_ms
     FROM (SELECT DISTINCT b, k, ms FROM want) c
     CROSS JOIN LATERAL (
-        SELECT x.nth, x.of_bucket, x.notification_id, x.channel, x.redrive, x.used_at FROM cap_slots x
+        SELECT x.nth, x.of_bucket, x.notification_id, x.channel, x.redrive, x.taken_at, x.used_at FROM cap_slots x
         WHERE x.bucket = c.b AND x.cap = c.k
         OFFSET 0) s
     LEFT JOIN LATERAL (
@@ -31,19 +31,19 @@ WITH want AS MATERIALIZED (
     FROM slot WHERE used GROUP BY b, k
 ), met AS MATERIALIZED (
     -- own: the slot that this delivery, or another device of its notification, has already, a held one first.
-    SELECT x.*, first_value(nth) OVER unit AS own, first_value(used_at) OVER unit AS own_date,
+    SELECT x.*, first_value(nth) OVER unit AS own, first_value(used_at) OVER unit AS own_date, first_value(taken_at) OVER unit AS own_taken,
            first_value(used) OVER whole AS cap_used, first_value(sure) OVER whole AS cap_sure,
            first_value(held) OVER whole AS cap_held, first_value(free_ms) OVER whole AS cap_free
-    FROM (SELECT 0 AS kind, b, k, NULL::uuid AS n, NULL::int4 AS ch, NULL::int4 AS rd, NULL::int4 AS nth, NULL::timestamptz AS used_at,
+    FROM (SELECT 0 AS kind, b, k, NULL::uuid AS n, NULL::int4 AS ch, NULL::int4 AS rd, NULL::int4 AS nth, NULL::timestamptz AS used_at, NULL::timestamptz AS taken_at,
                  used, sure, held, free_ms, NULL::int4 AS m, NULL::int4 AS c, NULL::int4 AS most, NULL::int8 AS ms, NULL::int4 AS ob,
                  NULL::bool AS fresh FROM count
           UNION ALL
-          SELECT 1, b, k, n, ch, rd, nth, used_at, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM slot WHERE used
+          SELECT 1, b, k, n, ch, rd, nth, used_at, taken_at, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM slot WHERE used
           UNION ALL
-          SELECT 2, b, k, n, ch, rd, NULL, NULL, 0, 0, 0, NULL, m, c, most, ms, ob, fresh FROM want) x
+          SELECT 2, b, k, n, ch, rd, NULL, NULL, NULL, 0, 0, 0, NULL, m, c, most, ms, ob, fresh FROM want) x
     WINDOW unit AS (PARTITION BY b, k, n, ch, rd ORDER BY kind, used_at DESC, nth), whole AS (PARTITION BY b, k ORDER BY kind)
 ), asked AS MATERIALIZED (
-    SELECT m, c, b, k, most, ms, ob, n, ch, rd, fresh, own, own_date, cap_used AS used, cap_held AS held, cap_free AS free_ms, is_full,
+    SELECT m, c, b, k, most, ms, ob, n, ch, rd, fresh, own, own_date, own_taken, cap_used AS used, cap_held AS held, cap_free AS free_ms, is_full,
            bool_or(is_full) OVER (PARTITION BY m) AS shut
     FROM (SELECT *, own IS NULL AND cap_sure >= most AS is_full FROM met WHERE kind = 2) x
 ), unit AS MATERIALIZED (
@@ -67,8 +67,9 @@ WITH want AS MATERIALIZED (
           FROM free
           UNION ALL
           SELECT b, k, r, own, m, ms, ob, n, ch, rd FROM judged
-          -- A slot of its own that has a date (of another device, or before a receipt reopened it) is held again.
-          WHERE open AND (own IS NULL OR own_date IS NOT NULL)) x
+          -- A slot of its own is written too: one that has a date (of another device, or before a receipt reopened it) is held again,
+          -- and a rival may be about to settle it, or to give it back, by what is no longer so.
+          WHERE open) x
 ), grab AS MATERIALIZED (
     SELECT b, k, CASE WHEN r IS NULL THEN nth ELSE new_nth END AS nth, ms, ob, n, ch, rd
     FROM given WHERE m IS NOT NULL AND CASE WHEN r IS NULL THEN nth ELSE new_nth END IS NOT NULL
@@ -82,19 +83,27 @@ WITH want AS MATERIALIZED (
     WHERE s.used_at + s.in_ms * interval '1 millisecond' < now()
        OR (s.notification_id = excluded.notification_id AND s.channel = excluded.channel AND s.redrive = excluded.redrive)
     RETURNING bucket, cap, notification_id, channel, redrive
+), waits AS MATERIALIZED (
+    -- Who does not get all its slots gives back those of an earlier claim, unless it, or a device that shares them, was on the wire.
+    SELECT a.b, a.k, a.own
+    FROM (SELECT b, k, own, own_taken, ob, n, ch, rd FROM asked WHERE own IS NOT NULL AND own_date IS NULL
+          GROUP BY 1, 2, 3, 4, 5, 6, 7, 8 HAVING bool_and(shut AND fresh)) a
+    CROSS JOIN LATERAL (
+        SELECT coalesce(bool_or(y.state <> 0 OR y.tries > 0), false) AS begun FROM deliveries y
+        WHERE y.bucket = a.ob AND y.notification_id = a.n AND y.channel = a.ch AND y.redrive = a.rd
+        OFFSET 0) d
+    CROSS JOIN LATERAL (
+        SELECT FROM cap_slots x
+        WHERE x.bucket = a.b AND x.cap = a.k AND x.nth = a.own AND x.taken_at = a.own_taken AND x.used_at IS NULL
+        FOR UPDATE SKIP LOCKED) s
+    WHERE NOT d.begun
 ), dropped AS (
-    -- Slots of an earlier claim that got not all of them: a delivery that now waits or ends does not keep them. Where devices
-    -- share one it stays, since another of them may be on the wire.
-    DELETE FROM cap_slots s USING asked a
-    WHERE s.bucket = ANY(ARRAY[a.b]) AND s.cap = a.k AND s.nth = a.own AND s.notification_id = a.n AND s.channel = a.ch
-      AND s.redrive = a.rd AND a.fresh AND s.used_at IS NULL AND a.shut
-      AND (SELECT count(*) FROM deliveries y
-           WHERE y.bucket = a.ob AND y.notification_id = a.n AND y.channel = a.ch AND y.redrive = a.rd) = 1
+    DELETE FROM cap_slots s USING waits w WHERE s.bucket = ANY(ARRAY[w.b]) AND s.cap = w.k AND s.nth = w.own
 ), missed AS (
     SELECT m, c, b, k, held, free_ms,
            CASE WHEN is_full THEN 1
                 WHEN NOT shut AND used + r > most THEN 2
-                WHEN open AND (own IS NULL OR own_date IS NOT NULL) AND (b, k, n, ch, rd) NOT IN (
+                WHEN open AND (b, k, n, ch, rd) NOT IN (
                     SELECT bucket, cap, notification_id, channel, redrive FROM taken) THEN 3 END AS why
     FROM judged
 ), ranked AS MATERIALIZED (
