@@ -42,7 +42,8 @@ class HttpPeer:
                 sock = self.tls.wrap_socket(sock, server_side=True)
             connection = HttpConnection(self, sock)
             self.connections.append(connection)
-            connection.run()
+            with connection.file:  # a socket with a file stays open behind its close()
+                connection.run()
         except (OSError, EOFError, ValueError):
             self.broken += 1
         finally:
@@ -106,8 +107,8 @@ class HttpConnection:
             raise EOFError
         key = (headers.get("idempotency-key") or [None])[0]
         method, path, _ = first.decode().split(" ", 2)
-        return {"method": method, "path": path, "headers": headers, "body": body, "key": key,
-                "json": json.loads(body) if body[:1] == b"{" else None}
+        is_json = body and "json" in headers.get("content-type", [""])[0]  # what is encrypted may begin with { too
+        return {"method": method, "path": path, "headers": headers, "body": body, "key": key, "json": json.loads(body) if is_json else None}
 
     def say(self, status=200, body=OK, *headers, length=None):
         self.request["refused"] = 300 <= status < 500

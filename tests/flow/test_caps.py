@@ -132,6 +132,19 @@ def test_limits_count_all_messages_of_an_order_and_exempt_ones_are_free(t):
         eq(states(w), want, exempt)
 
 
+def test_tries_of_one_message_count_once_against_its_cap(t):
+    """GSA/notifications-api#648, postal increment_live_stats: a quota counted attempts, and few messages used it up."""
+    w = world(t, cap="{ most: 2, in: 1h, per: recipient, then: withhold }")
+    w.post(place("o-1", "c1", "dot451-3+a@example.net"))
+    all_ended(w)
+    w.post(place("o-2", "c1", "dropafterdot-1+a@example.net"))
+    all_ended(w)
+    w.post(place("o-3", "c1", "b@example.net"))
+    all_ended(w)
+    eq((states(w), w.cluster.value("SELECT count(*) FROM pawl.attempts")), ({2: 2, 5: 1}, 4 + 2))
+    eq(w.cluster.value("SELECT count(*) FROM pawl.cap_slots"), 2)
+
+
 def test_what_is_unknown_keeps_its_slot(t):
     w = world(t, cap="{ most: 1, in: 1h, per: recipient, then: withhold }", dispatchers=0)
     w.set_policy(POLICY.replace("@CAP@", "cap: [{ most: 1, in: 1h, per: recipient, then: withhold }]").replace("@LIMITS@", "")

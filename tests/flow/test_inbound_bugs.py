@@ -1,7 +1,22 @@
 """Bugs of other receivers, each with its place and the right behaviour, against the whole receiver.
 
-Tested elsewhere: another port or scheme in the signed URL (twilio-python#392, nestjs-twilio#81) in test_schemes.py; unknown
-versions beside v1 and v1a (standard-webhooks#308) there too; idle redeliveries by hand (hookdeck/outpost#670) have no part yet."""
+| row of the collection | test, here where no file is named |
+|---|---|
+| 1, 5, 9 parsed and written again | a_body_that_was_parsed_and_written_again_is_refused |
+| 3 characters of several bytes | a_character_of_four_bytes_may_arrive_in_two_reads |
+| 7 broken JSON under a right signature | malformed_json_with_a_right_signature_.. |
+| 11, 13 port and scheme of the signed URL | test_schemes.py a_form_of_twilio_is_verified_by_its_public_url_.., a_source_that_needs_a_public_url_.. |
+| 15 answered 200 | a_signature_that_does_not_match_is_401_.. |
+| 17 one secret | two_endpoints_of_a_provider_may_post_to_one_source; test_policy_versions.py two_secrets_live_at_once_.. |
+| 19 v1a and unknown versions | test_schemes.py standard_webhooks_by_either_family_of_names; unit forged_rows_test refuses_every_forgery_of_a_signature_by_a_pair_of_keys |
+| 21 two copies at once | two_copies_within_a_millisecond_.. |
+| 23 one id of two sources | one_id_at_two_sources_.., events_without_an_id_never_share_one; test_once_keys.py |
+| 25 up to 46 copies | forty_six_copies_of_an_event_cost_one_move |
+| 27 an old snapshot in the body | test_orders.py orders_of_the_example_never_go_back_..: what an order is, only its flow says; no body is asked for again |
+| 29 NUL and halves of pairs | texts_that_postgresql_has_no_way_to_keep_.. |
+| 31 a redrive that was taken for a repeat | test_operate.py what_was_not_sent_is_settled_and_sent_anew_in_one_go (a key of its own), two_people_redrive_one_delivery_.. |
+| 33 no secret | a_source_without_a_secret_takes_nothing_in |
+"""
 import hashlib
 import hmac
 import json

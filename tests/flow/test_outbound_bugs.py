@@ -5,7 +5,8 @@ Each row of the collection's tables (number in it, or section), and where it is 
 | row | link or fact | test |
 |---|---|---|
 | 0.1 | libcurl says a POST again when a kept connection dies | a_message_that_a_kept_connection_swallowed_.., test_send_connections.py a_message_is_never_said_twice_in_one_try |
-| 0.2, 0.3 | status and CURLcode disagree; HTTP/2 resets, GOAWAY | concern HTTP providers, not built yet |
+| 0.2 | status and CURLcode disagree | test_http_send.py every_fault_on_a_fresh_connection_.. (status, then reset); unit http_test, push_reply_test |
+| 0.3 | HTTP/2: REFUSED_STREAM, drops, GOAWAY | test_push_send.py a_refused_stream_.., a_reset_stream_.., a_connection_cut_.., many_go_over_few_connections_..; unit streams_test |
 | 0.4 | SMTP phases through libcurl, the table | test_send.py every_row_of_the_outcome_table_.., unit smtp_test, test_outcomes.py (both delivery orders) |
 | 0.5 | libcurl passes CR and LF on | line_ends_in_an_address_or_a_value_.., test_send.py line_ends_in_addresses_and_headers_.., unit address_test, mime_test |
 | 0.6 | no BODY=8BITMIME, SMTPUTF8 by itself | everything_goes_out_as_seven_bits_.., test_send_connections.py names_outside_ascii_use_idna_and_smtputf8 |
@@ -18,19 +19,20 @@ Each row of the collection's tables (number in it, or section), and where it is 
 | 8 | freescout#5457, pimalaya/core#46, devlane#374, nodemailer#9 | a_lost_reply_to_the_final_dot_.., a_late_reply_to_the_final_dot_.. |
 | 10 | notification-api#2473 | two_workers_and_a_row_that_is_due_twice_.., test_dispatcher.py a_stopped_worker_loses_its_lease_.. |
 | 11 | diplicity-react#1281 | a_due_row_of_a_delivery_that_ended_.. |
-| 13 | novu#2569, #1633, #3893, #2699 | digests: not built yet |
+| 13 | novu#2569, #1633, #3893, #2699 | Pawl makes no digests; two events in one moment: test_once_keys.py, test_once.py |
 | 14 | ha-llmvision#545, nmshd/backbone#1042 | unit push_test a_collapse_id_is_hashed_where_it_does_not_fit |
 | 16 | pushy#865, #312, node-apn#685, apns2#20, rpush PR #564 | a_server_that_never_greets_holds_up_nobody, test_send.py a_peer_that_answers_just_in_time_..; test_push_send.py streams_above_a_goaways_last_were_not_taken_and_go_again |
 | 17 | sendgrid-nodejs#708, #741, #954, firebase/extensions#69 | test_outbound_texts.py names_with_quotes_and_ampersands_.., unit render_test fills_every_part_with_its_own_escaping |
 | 19 | upyo#39, cyrus-imapd#2529, #2663, neomutt#1015, Indy#157, fidogate#8, mikel/mail#35 | test_outbound_texts.py subjects_of_emoji_.., unit encode_test |
 | 20 | message-segment-calculator#57, #18, sms-counter-php#15 | unit segments_test extension_characters_are_one_unit_.., an_emoji_is_two_units_.. |
-| 22 | beszel#1825, netdata-cloud#1137, birday#365 | quiet hours: not built yet |
-| 23 | GSA/notifications-api#648, postal increment_live_stats | caps: not built yet |
-| 25, 26 | postal#2788, sendgrid-nodejs#893, emailflare#190, mailkick#84 | unsubscribing: not built yet |
-| 28 | notification-api#1578 | status callbacks of HTTP providers, not built yet |
+| 22 | beszel#1825, netdata-cloud#1137, birday#365 | test_nights.py, sql/test_quiet.py every_moment_of_the_nights_.. |
+| 23 | GSA/notifications-api#648, postal increment_live_stats | test_caps.py tries_of_one_message_count_once_.., sql/test_cap_statements.py |
+| 25 | postal#2788, sendgrid-nodejs#893, rspamd PR 3496 | unit mime_test both_headers_.., mail_drivers_test both_headers_..; the relay signs with DKIM (docs/unsubscribe.md) |
+| 26 | emailflare#190, mailkick#84, #76 | test_unsubscribe.py following_the_link_changes_nothing, the_link_of_a_mail_unsubscribes_from_its_type_alone |
+| 28 | notification-api#1578 | test_receipts.py a_temporary_failure_is_a_new_try_.. |
 | 29 | listmonk#1801 | what_expired_while_nobody_sent_.. |
 | 31 | pushy#794 | unit push_test: a content without a collapse id gets the delivery's key; of mail the Message-ID is derived: a_lost_reply_.., unit render_test the_message_id_is_derived_.. |
-| 32 | kannel devel msg05418 | SMPP: not built yet |
+| 32 | kannel devel msg05418 | no SMPP; an answer that comes too late: test_http_send.py every_fault_.. (late reply), test_rates.py no_more_requests_at_once_.. |
 | 2.4 | codes: basic decides, enhanced says why; 421 anywhere; 535 spends no try; DMARC is ours | each_kind_of_refusal_.., test_dispatcher.py credentials_are_read_again_.. |
 | 2.4 | dots, bare LF, long lines, one recipient each | test_send.py a_message_arrives_as_it_was_meant, test_send_connections.py a_kept_connection_carries_many_mails_.. |
 | 5.4 | byte-same retries; editing a template changes nothing in flight | test_outbound_texts.py an_edited_template_.., test_send.py the_same_content_gives_the_same_bytes |
