@@ -1,5 +1,6 @@
 #include "cli/out.h"
 
+#include "cli/given.h"
 #include "common/json/scan.h"
 
 #include <stdarg.h>
@@ -40,15 +41,17 @@ static const char *code_meaning(int code)
 
 int out_fail_as(const struct call *call, enum exit_code code, const struct err *err)
 {
+    // It may quote what was typed, or what a file or another program says.
+    AUTO_FREE char *msg = given_printable(err->msg);
     if (!call_has(call, FLAG_JSON)) {
-        fprintf(stderr, "pawl: %s\n", err->msg);
+        fprintf(stderr, "pawl: %s\n", msg);
         return (int)code;
     }
     AUTO_TEXT struct text out = {0};
     text_init(&out, PROBLEM_MAX);
     bool ok = text_str(&out, "{\"type\":\"about:blank\",\"title\":") &&
               json_quote(&out, slice_of(code_meaning((int)code))) &&
-              text_str(&out, ",\"detail\":") && json_quote(&out, slice_of(err->msg)) &&
+              text_str(&out, ",\"detail\":") && json_quote(&out, slice_of(msg)) &&
               text_fmt(&out, ",\"exit\":%d}\n", (int)code);
     fputs(ok ? text_cstr(&out) : "{}\n", stderr);
     return (int)code;

@@ -2,6 +2,7 @@
 
 #include "cli/commands.h"
 #include "cli/flags.h"
+#include "cli/given.h"
 #include "common/config/near.h"
 
 #include <getopt.h>
@@ -154,7 +155,7 @@ static bool fits(const struct call *call, struct err *err)
     if (call->n_args > command->max_args)
         return err_set(err, ERR_INPUT, "'pawl %s' has no use for '%.60s'", command->words,
                 call->args[command->max_args]);
-    return true;
+    return given_check(call, err);
 }
 
 bool parse_call(int argc, char **argv, struct call *ret_call, struct err *err)

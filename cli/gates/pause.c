@@ -157,6 +157,9 @@ int resume_command(const struct call *call)
     if (!pg_fly(pg, context_soon(), &err))
         return out_fail(call, &err);
     bool was = pg_int(pg, 0, 0, 0) > 0;
+    // A pause may outlive what it names; where there was none, is there such a thing at all?
+    if (!was && !check_what(&context, pg, &what, &err))
+        return out_fail(call, &err);
     return said(call, was, was ? "resumed" : "it was not paused; see pawl pauses");
 }
 

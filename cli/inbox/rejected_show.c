@@ -129,11 +129,8 @@ static void show_json(const struct call *call, const struct pg *pg, struct text 
     text_str(out, "\"}\n");
 }
 
-static bool ask(const struct call *call, struct pg *pg, struct err *err)
+static bool ask(const struct call *call, struct key id, struct pg *pg, struct err *err)
 {
-    struct key id;
-    if (!key_from_hex(slice_of(call->args[0]), &id))
-        return err_set(err, ERR_INPUT, "'%.60s' is no id: they have 32 hex digits", call->args[0]);
     pg_add(pg, INBOX_REJECTED_ONE);
     pg_p_uuid(pg, id);
     if (!pg_fly(pg, context_soon(), err))
@@ -148,11 +145,16 @@ int rejected_show(const struct call *call)
     AUTO_CONTEXT struct context context = {0};
     AUTO_TEXT struct text out = {0};
     struct err err = {0};
+    struct key id;
+    if (!key_from_hex(slice_of(call->args[0]), &id)) {
+        err_set(&err, ERR_INPUT, "'%.60s' is no id: they have 32 hex digits", call->args[0]);
+        return out_usage(call, &err);
+    }
     int code = context_load(call, &context);
     if (code != EXIT_DONE)
         return code;
     AUTO_PG struct pg *pg = context_connect(&context, inbox_statements, INBOX_COUNT, &err);
-    if (!pg || !ask(call, pg, &err))
+    if (!pg || !ask(call, id, pg, &err))
         return out_fail(call, &err);
     text_init(&out, OUTPUT_MAX);
     if (call_has(call, FLAG_RAW))

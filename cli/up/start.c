@@ -251,7 +251,11 @@ bool up_start(struct up *up, const struct call *call, const char *name, struct e
     // place_take() changes the directory.
     AUTO_FREE char *config =
             call->values[FLAG_CONFIG] ? realpath(call->values[FLAG_CONFIG], NULL) : NULL;
-    *up = (struct up){.call = call, .name = name, .lock_fd = -1, .signal_fd = -1};
+    *up = (struct up){.call = call,
+            .name = name,
+            .lock_fd = -1,
+            .signal_fd = -1,
+            .terminal = up_has_terminal()};
     daemon_block_signals();
     up->signal_fd = daemon_signal_fd();
     forget_pg_variables();

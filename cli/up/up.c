@@ -5,6 +5,7 @@
 #include "common/daemon.h"
 #include "common/json/scan.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -27,12 +28,30 @@ static bool all_run(struct up *up)
     return true;
 }
 
+bool up_has_terminal(void)
+{
+    AUTO_CLOSE int fd = open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
+    return fd >= 0;
+}
+
+// A shell sends its jobs the SIGHUP of its terminal too, so who sent it tells nothing.
+static void on_signal(struct up *up, int signal)
+{
+    if (signal != SIGHUP || (up->terminal && !up_has_terminal())) {
+        up->ending |= signal != 0;
+        return;
+    }
+    child_signal(&up->receiver, SIGHUP);
+    child_signal(&up->dispatcher, SIGHUP);
+    out_note(up->call, "SIGHUP: policy and secrets are loaded again");
+}
+
 bool up_pause(void *ctx, int ms)
 {
     struct up *up = ctx;
     struct pollfd p = {.fd = up->signal_fd, .events = POLLIN};
-    if (poll(&p, 1, ms) > 0 && daemon_read_signal(up->signal_fd) != 0)
-        up->ending = true;
+    if (poll(&p, 1, ms) > 0)
+        on_signal(up, daemon_read_signal(up->signal_fd));
     return !up->ending && all_run(up);
 }
 

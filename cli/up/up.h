@@ -10,7 +10,8 @@ struct up {
     const char *name; // "up" or "demo"
     struct place place;
     int lock_fd, signal_fd;
-    bool ending; // it was asked to end
+    bool ending;   // it was asked to end
+    bool terminal; // it was started from one
     struct cluster cluster;
     struct ports ports;
     struct child receiver, dispatcher, sink;
@@ -24,7 +25,11 @@ struct up {
 // Becomes another user when root. Findings of a policy are told; err says why it failed.
 MUST_CHECK bool up_start(struct up *up, const struct call *call, const char *name, struct err *err);
 
-// Waits so long; false when it was asked to end, or a program died.
+// Is there a controlling terminal, one that has not hung up?
+bool up_has_terminal(void);
+
+// Waits so long; false when it was asked to end, or a program died. SIGHUP is passed on to the
+// programs, which load policy and secrets again; that of a terminal that goes away ends it.
 bool up_pause(void *up, int ms);
 // Which program ended by itself; false when none did.
 bool up_died(struct up *up, struct err *err);

@@ -39,11 +39,12 @@ static bool find_source(const struct call *call, const struct saved *saved,
     return *ret_source || err_set(err, ERR_NOTFOUND, "the policy has no source '%.60s'", name);
 }
 
-static bool set_now(const struct call *call, struct saved *saved, struct err *err)
+// 0 = not said.
+static bool read_at(const struct call *call, int64_t *ret_at_s, struct err *err)
 {
     const char *at = call->values[FLAG_AT];
-    saved->request.now_s = saved->received_s ? saved->received_s : clock_now_s();
-    return !at || saved_time(slice_of(at), &saved->request.now_s) ||
+    *ret_at_s = 0;
+    return !at || saved_time(slice_of(at), ret_at_s) ||
            err_set(err, ERR_INPUT, "--at: '%.40s' is neither RFC 3339 in UTC nor unix seconds", at);
 }
 
@@ -114,13 +115,17 @@ int verify_command(const struct call *call)
     AUTO_SAVED struct saved saved = {.hidden = 0};
     struct err err = {0};
     const struct source *source = NULL;
+    int64_t at_s;
+    if (!read_at(call, &at_s, &err))
+        return out_usage(call, &err);
     int code = context_load(call, &context);
     if (code != EXIT_DONE)
         return code;
     AUTO_POLICY struct policy *policy = policy_active(call, &context, &err);
     if (!policy || !load_secrets(call, &context, policy, &err) || !read_stdin(&input, &err) ||
             !saved_read(text_slice(&input), &saved, &err) ||
-            !find_source(call, &saved, policy, &source, &err) || !set_now(call, &saved, &err))
+            !find_source(call, &saved, policy, &source, &err))
         return out_fail(call, &err);
+    saved.request.now_s = at_s ? at_s : saved.received_s ? saved.received_s : clock_now_s();
     return ask_and_tell(call, policy, source, &saved);
 }

@@ -1,13 +1,17 @@
 """`pawl`, the command: demo and up as processes, trigger, story, lists, exit codes, and the page docs/cli.md."""
 import json
 import os
+import pty
 import pwd
 import re
 import shutil
 import signal
+import socket
+import struct
 import subprocess
 import sys
 import time
+import types
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), ".."))
 from harness import *  # noqa: E402,F403 pylint: disable=wrong-import-position,wildcard-import
@@ -25,9 +29,9 @@ def pawl(*args, env=None, user=None, timeout=90):
     return done.returncode, done.stdout, done.stderr
 
 
-def up(folder, name="up"):
+def up(folder, name="up", **env):
     """A running `pawl up` and what it said about itself."""
-    proc = Proc(name, [binary(), "up", "--dir", folder, "--json"], env=ENV, cwd="/")
+    proc = Proc(name, [binary(), "up", "--dir", folder, "--json"], env={**ENV, **env}, cwd="/")
 
     def told():
         if not proc.alive():
@@ -93,6 +97,61 @@ def test_up_ends_within_two_seconds_and_a_second_start_finds_the_data(_t):
     eq(json.loads(sent[1])["caught"], 1, "the first run's event is known: " + sent[1])
     story = json.loads(pawl("-c", told["config"], "story", "evt_1", "--json")[1])
     eq((story["copies"], story["caught"], story["moves"]), (2, 1, 1))
+
+
+PROGRAMS = {"pawl-receiver", "pawl-dispatch"}
+
+
+def both_tell(listener, what):
+    """Reads what is told to systemd until both programs have told this; PostgreSQL tells it things too."""
+    found = set()
+    while not PROGRAMS <= found:
+        data, ancillary, _, _ = listener.recvmsg(4096, 1024)
+        if data.decode().split("\n")[0] == what:
+            found.add(comm(struct.unpack("3i", ancillary[0][2])[0]))
+
+
+def test_up_passes_a_reload_on_to_both_programs(_t):
+    place = scratch("pawl-up-")
+    os.chmod(place, 0o777)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+        listener.bind(place + "/notify")
+        os.chmod(place + "/notify", 0o777)
+        listener.settimeout(10)
+        proc, told = up(place + "/d", NOTIFY_SOCKET=place + "/notify")
+        both_tell(listener, "READY=1")
+        with open(place + "/d/credentials/stripe", "w", encoding="utf-8") as f:
+            f.write("whsec_changed\n")
+        request = stripe_request("whsec_changed", "evt_1", "payment_intent.succeeded", "1001")
+        eq(post_all([request], [told["port"]])[0].status, 401)
+        proc.signal(signal.SIGHUP)
+        both_tell(listener, "RELOADING=1")
+    eventually(lambda: post_all([request], [told["port"]])[0].status == 200, 5, "the new secret is known")
+    check(proc.alive(), "and it runs on")
+    proc.signal(signal.SIGTERM)
+    eq(proc.wait(5), 0)
+
+
+def test_up_ends_with_its_terminal(_t):
+    folder = os.path.join(scratch("pawl-up-"), "d")
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.execve(binary(), [binary(), "up", "--dir", folder], ENV)
+    try:
+        said = b""
+        while b"Running;" not in said:
+            said += os.read(terminal, 65536)
+        tree = Proc.tree(types.SimpleNamespace(pid=pid))
+        check(len(tree) >= 6, tree)
+        os.close(terminal)
+        start = time.monotonic()
+        eventually(lambda: os.waitpid(pid, os.WNOHANG)[0] == pid, 5, "it ends")
+        check(time.monotonic() - start < 3, "soon")
+        wait_gone(tree, 2)
+    finally:
+        if not gone(pid):
+            os.kill(pid, signal.SIGKILL)
 
 
 def test_a_killed_up_leaves_nothing_running(_t):
@@ -249,3 +308,66 @@ def test_completion_is_bash(_t):
     script += '\nCOMP_WORDS=(pawl trigger a:b --cop); COMP_CWORD=3; _pawl; echo "${COMPREPLY[*]}"'
     done = subprocess.run(["bash"], input=script, capture_output=True, text=True, check=False)
     eq((done.stdout.split("\n")[:3], done.stderr), (["policy", "show", "--copies"], ""))
+
+
+BAD = (b"", b"x" * 100_000, b"a\xff\xfe", b"a\x1b[2Jb\x01")
+LONG_RUNNERS = ("receiver", "dispatcher", "up", "demo")
+
+
+def all_commands(p):
+    """(words, an argument to give or [], its name, [its own flags that take a value])"""
+    found = p.json("help")
+    takes = {f["name"] for f in found["flags"] if f["argument"]}
+    for command in found["commands"]:
+        name = command["arguments"].strip("[]")
+        demanded = name and not command["arguments"].startswith("[")
+        yield command["name"].split(), ["x:y"] if demanded else [], name, [f for f in command["flags"] if f in takes]
+
+
+def tried(p, *args):
+    """(exit status, stderr) of a call with bytes in it, and a look at what must hold of every one."""
+    done = subprocess.run([binary(), "--config", p.config, *args], env=p.env, input=b"POST /hooks/stripe HTTP/1.1\r\nHost: a\r\n\r\n{}",
+                          capture_output=True, timeout=60, check=False)
+    said = done.stderr.decode()  # UTF-8, whatever was typed
+    shown = b" ".join(a if isinstance(a, bytes) else a.encode() for a in args)[:200]
+    # 5 is for what files say, such as a policy that names templates which are not there.
+    check(done.returncode in (0, 1, 2, 3, 4, 6, 7, 69) or (done.returncode == 5 and "--templates" in args), f"{shown}: {done.returncode} {said}")
+    check("\x1b" not in said and len(said) < 4000, f"{shown}: {said[:4000]!r}")
+    return done.returncode, said
+
+
+@timeout(300)
+def test_no_flag_or_argument_brings_a_command_down(t):
+    """Each flag and argument of each command, with one of the bad texts in turn; tests/unit/cli/given_test.c has all of them."""
+    p = t.pawl(t.migrated_cluster(), policy="strict")
+    n, seen = 0, {"note", "set"}
+    for words, arg, name, flags in all_commands(p):
+        for flag in flags:
+            if flag not in seen:
+                seen.add(flag)
+                status, said = tried(p, *words, *arg, "--" + flag, BAD[n % 4])
+                check(status == 2 and f"--{flag} " in said, f"{words} --{flag}: {status} {said}")
+                n += 1
+            if words[0] not in LONG_RUNNERS:
+                tried(p, *words, *arg, "--" + flag, "zzz")
+        if name:
+            status, said = tried(p, *words, BAD[n % 4])
+            check(status == 2 and said.startswith(f"pawl: {name} "), f"{words}: {status} {said}")
+            n += 1
+            if name != "FILES":  # what is wrong with a policy is input, not usage
+                tried(p, *words, "zzz")
+    check(n > 30, f"only {n}")
+    for status, said in (tried(p, b"\xffx"), tried(p, b"story", b"1", b"--\x1b[2J"), tried(p, b"--\xff=1", b"--json"), tried(p, b"")):
+        check(status == 2, said)
+
+
+def test_what_was_not_paused_is_told_apart_from_what_is_not_there(t):
+    p = t.pawl(t.migrated_cluster(), policy="strict")
+    for what, want in (("nosuch", 3), ("channel:fax", 3), ("provider:nosuch", 3), ("channel:sms", 0), ("all", 0), ("reached-s1", 0)):
+        status, out, err = p.run("resume", what)
+        eq(status, want, err)
+        check(("not paused" in out) == (want == 0) and ("there is no" in err or "has no provider" in err) == (want == 3), out + err)
+    p.must("pause", "all", "--reason", "x")
+    check(p.must("resume", "all").startswith("resumed"), "")
+    status, _, err = p.run("deliveries", "list", "--state", "")
+    check(status == 2 and "--state is empty" in err, err)
