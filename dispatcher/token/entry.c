@@ -129,6 +129,13 @@ int64_t token_use_s(int64_t life_s)
     return life_s - life_s / 12;
 }
 
+int64_t token_life_s(int64_t said_s)
+{
+    if (said_s < TOKEN_LIFE_MIN_S)
+        return 0;
+    return said_s < TOKEN_LIFE_MAX_S ? said_s : TOKEN_LIFE_MAX_S;
+}
+
 int64_t token_pause_s(int fails, uint32_t random)
 {
     int64_t pause_s = TOKEN_FAILED_S;

@@ -10,6 +10,8 @@ enum {
     TOKEN_DEAF_MS = 10000,     // after a refused token that may not be made anew
     TOKEN_FAILED_S = 5,        // after the first failure; doubled with each
     TOKEN_FAILED_MAX_S = 300,
+    TOKEN_LIFE_MIN_S = 30,    // less is none: it would be over before all have read it
+    TOKEN_LIFE_MAX_S = 86400, // more is not believed: Google's live an hour, half a day at most
 };
 
 // The row, as it was read.
@@ -60,4 +62,6 @@ void entry_again(struct entry *entry, int64_t now_ms);
 // twelfth: of Apple's 60 minutes, from 42 to 48 on, and until 55. random: any.
 int64_t token_refresh_s(int64_t life_s, uint32_t random);
 int64_t token_use_s(int64_t life_s);
+// How long one is taken to be good whose provider says so many seconds; 0 = it is none.
+int64_t token_life_s(int64_t said_s);
 int64_t token_pause_s(int fails, uint32_t random); // after so many failures

@@ -147,8 +147,9 @@ void tokens_made(
     struct entry *entry = being_made(tokens, order);
     if (!entry)
         return;
-    if (life_s <= 0 || token.len == 0 || !text_add(&entry->made, token)) {
-        tokens_failed(tokens, order, "what came is no token, or too long");
+    life_s = token_life_s(life_s);
+    if (life_s == 0 || token.len == 0 || !text_add(&entry->made, token)) {
+        tokens_failed(tokens, order, "what came is no token, or too long, or good for no time");
         return;
     }
     entry->life_s = life_s;

@@ -327,6 +327,15 @@ static void reads_a_token_and_its_life(void **state)
     assert_int_equal(err.kind, ERR_TEMP);
     reply = (struct http_reply){.end = HTTP_REPLIED, .status = 200, .body = SLICE("{}")};
     assert_false(fcm_token_read(&reply, &token, &life_s, &err));
+    static const char *const lives[] = {
+            "-1", "0", "3599.5", "1e12", "null", "99999999999999999999"};
+    for (size_t i = 0; i < ARRAY_LEN(lives); i++) {
+        char body[100];
+        snprintf(body, sizeof body, "{\"access_token\":\"y\",\"expires_in\":%s}", lives[i]);
+        reply.body = slice_of(body);
+        if (fcm_token_read(&reply, &token, &life_s, &err))
+            fail_msg("expires_in %s was read as %lld", lives[i], (long long)life_s);
+    }
 }
 
 static void a_webpush_token_is_for_the_origin_alone(void **state)

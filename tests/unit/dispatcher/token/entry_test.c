@@ -202,6 +202,18 @@ static void failures_are_answered_with_doubled_pauses_up_to_five_minutes(void **
     assert_int_equal(token_pause_s(1000, UINT32_MAX), 360);
 }
 
+static void a_life_that_nobody_means_is_bounded(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t said_s, want_s;
+    } cases[] = {{3600, 3600}, {43200, 43200}, {86400, 86400}, {86401, 86400},
+            {1000000000000, 86400}, {INT64_MAX, 86400}, {30, 30}, {29, 0}, {0, 0}, {-1, 0},
+            {INT64_MIN, 0}};
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+        assert_int_equal(token_life_s(cases[i].said_s), cases[i].want_s);
+}
+
 static void only_its_own_secret_and_identity_open_a_token(void **state)
 {
     (void)state;
@@ -250,6 +262,7 @@ int main(void)
             cmocka_unit_test(a_row_that_can_not_be_opened_counts_as_refused),
             cmocka_unit_test(apples_hour_gives_a_new_one_between_20_and_60_minutes),
             cmocka_unit_test(failures_are_answered_with_doubled_pauses_up_to_five_minutes),
+            cmocka_unit_test(a_life_that_nobody_means_is_bounded),
             cmocka_unit_test(only_its_own_secret_and_identity_open_a_token),
             cmocka_unit_test(two_seals_of_a_token_differ),
     };
