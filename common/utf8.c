@@ -37,6 +37,55 @@ size_t utf8_len(struct slice s)
     return 0;
 }
 
+static bool is_plain(unsigned char c)
+{
+    return c >= 0x20 && c < 0x7F && c != '"' && c != '\\';
+}
+
+#define EACH_BYTE UINT64_C(0x0101010101010101)
+#define EACH_HIGH UINT64_C(0x8080808080808080)
+
+// The high bit of each byte that may be another one; never misses one. Where x has no high bits,
+// x - c borrows into the high bit of a byte below c, and x ^ c is 0 only where it is c.
+static uint64_t not_plain(uint64_t x)
+{
+    uint64_t quote = x ^ EACH_BYTE * '"', backslash = x ^ EACH_BYTE * '\\',
+             del = x ^ EACH_BYTE * 0x7F;
+    uint64_t below = (x - EACH_BYTE * 0x20) | (quote - EACH_BYTE) | (backslash - EACH_BYTE) |
+                     (del - EACH_BYTE);
+    return (x | below) & EACH_HIGH;
+}
+
+static uint64_t eight(const unsigned char *bytes)
+{
+    uint64_t x;
+    memcpy(&x, bytes, sizeof x);
+    return x;
+}
+
+size_t utf8_plain_run(struct slice s)
+{
+    size_t i = 0;
+    while (s.len - i >= 8 && not_plain(eight(s.ptr + i)) == 0)
+        i += 8;
+    while (i < s.len && is_plain(s.ptr[i]))
+        i++;
+    return i;
+}
+
+bool utf8_ok(struct slice s)
+{
+    for (size_t i = 0, n; i < s.len; i += n) {
+        if (s.len - i >= 8 && (eight(s.ptr + i) & EACH_HIGH) == 0)
+            n = 8;
+        else
+            n = utf8_len((struct slice){s.ptr + i, s.len - i});
+        if (n == 0)
+            return false;
+    }
+    return true;
+}
+
 uint32_t utf8_code(const unsigned char *s, size_t n)
 {
     static const unsigned char first_mask[] = {0, 0x7F, 0x1F, 0x0F, 0x07};

@@ -5,6 +5,13 @@
 // Length in bytes of the character that s starts with; 0 if it is none.
 size_t utf8_len(struct slice s);
 
+// How many bytes from the start on are ASCII that prints and is neither `"` nor `\\`: what stands
+// for itself in a JSON string. Eight at a time: almost all of every text is of that kind.
+size_t utf8_plain_run(struct slice s);
+
+// All of it is characters.
+bool utf8_ok(struct slice s);
+
 // The code point of the valid character of n bytes at s.
 uint32_t utf8_code(const unsigned char *s, size_t n);
 

@@ -112,19 +112,9 @@ static void auto_decref_(json_t **json)
 }
 #define AUTO_JSON __attribute__((cleanup(auto_decref_)))
 
-static bool is_utf8(struct slice s)
-{
-    for (size_t i = 0, n; i < s.len; i += n) {
-        n = s.ptr[i] < 0x80 ? 1 : utf8_len((struct slice){s.ptr + i, s.len - i});
-        if (n == 0)
-            return false;
-    }
-    return true;
-}
-
 static bool add_member(const char *name, struct slice value, bool first, struct text *out)
 {
-    return is_utf8(value) && text_char(out, first ? '{' : ',') && json_quote(out, slice_of(name)) &&
+    return utf8_ok(value) && text_char(out, first ? '{' : ',') && json_quote(out, slice_of(name)) &&
            text_char(out, ':') && json_quote(out, value);
 }
 

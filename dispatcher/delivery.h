@@ -158,6 +158,7 @@ struct delivery {
     struct attempt_result result;
     struct bearer_use bearer; // of this try
     int64_t hold_until_ms;    // waits for a shared token until then, 0 = does not
+    int64_t stocked_ms;       // monotonic: waits for a free transfer since then
     int64_t started_ms;       // monotonic, 0 = not started
     bool probe;               // no delivery at all: connect and sign in only, nothing is sent
     struct delivery *next;

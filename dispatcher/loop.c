@@ -139,9 +139,25 @@ static const struct policy *sender(void *user)
     return policies_sender(loop->policies);
 }
 
+static int room(void *user, enum channel_kind channel)
+{
+    const struct loop *loop = user;
+    return turns_free(&loop->turns, channel);
+}
+
+static bool barred(void *user, const struct delivery *delivery)
+{
+    const struct loop *loop = user;
+    const struct policy *active = policies_sender(loop->policies);
+    return route_shut(loop->route, delivery) ||
+           (active && pauses_find(&loop->pauses, delivery, &active->channels[delivery->channel]));
+}
+
 static void ended(void *user, struct delivery *delivery)
 {
     struct loop *loop = user;
+    if (delivery->result.outcome == ATTEMPT_ACCEPTED)
+        turns_accepted(&loop->turns, delivery->channel, clock_mono_ms());
     if (!loop->aborted) // what is cut off by us says nothing about a provider
         health_note(loop->health, delivery, clock_mono_ms());
     route_ended(loop->route, delivery, clock_mono_ms());
@@ -189,9 +205,12 @@ struct loop *loop_new(const struct loop_options *options, struct err *err)
             .tokens = loop->bearers.tokens,
             .sender = sender,
             .provider = provider,
+            .room = room,
+            .barred = barred,
             .ended = ended,
             .user = loop};
-    turns_init(&loop->turns, options->transfers, options->poll_ms, loop->wire.by_channel);
+    turns_init(&loop->turns, options->transfers, options->poll_ms, loop->wire.by_channel,
+            loop->wire.stock.n);
     loop->recorder = recorder_new(
             &(struct recorder_options){.leases = &loop->leases, .message = message, .user = loop});
     loop->zones = zones_new();
@@ -320,8 +339,8 @@ static int64_t next_wait_ms(const struct loop *loop)
         at = due;
     if (loop->stopping && !loop->aborted && loop->grace_ends_ms < at)
         at = loop->grace_ends_ms;
-    if (loop->wire.holding > 0 && now + WIRE_LOOK_MS < at)
-        at = now + WIRE_LOOK_MS;
+    if (wire_next_ms(&loop->wire, now) < at)
+        at = wire_next_ms(&loop->wire, now);
     return at > now ? at - now : 0;
 }
 

@@ -10,6 +10,8 @@ enum {
     RESUME_MORE_MS = 50, // claims come in between
     GAUGES_EVERY_MS = 10000,
     REFRESH_AGAIN_MS = 1000,
+    RECORD_GATHER = 100,   // so many results are worth a record at once; fewer ..
+    RECORD_GATHER_MS = 10, // .. wait so long after the one before, while more are to come
     EX_CONFIG_CODE = 78,
 };
 
@@ -115,7 +117,7 @@ static bool may_claim(const struct loop *loop)
 {
     // Nothing is sent that can't be recorded, and what waits for its record is bounded.
     return !loop->stopping && policies_sender(loop->policies) && loop->desks[DESK_RECORD].pg &&
-           recorder_pending(loop->recorder) <= (size_t)loop->options.transfers;
+           recorder_pending(loop->recorder) <= (size_t)loop->options.transfers + TURNS_AHEAD_MAX;
 }
 
 // Permits first, then the claim, for what of this channel can start. False: nothing can for now.
@@ -221,13 +223,26 @@ static void claim_desk_turn(struct loop *loop)
         claim_desk_done(loop);
 }
 
+// When what has ended is to be recorded; INT64_MAX while nothing has.
+static int64_t record_at_ms(const struct loop *loop, int64_t now)
+{
+    size_t pending = recorder_pending(loop->recorder);
+    bool more = loop->wire.flying > 0 && !loop->stopping;
+    if (pending == 0)
+        return INT64_MAX;
+    return more && pending < RECORD_GATHER ? loop->record_ms + RECORD_GATHER_MS : now;
+}
+
 static void record_desk_turn(struct loop *loop)
 {
     struct desk *desk = &loop->desks[DESK_RECORD];
     if (desk->pg && desk->working)
         (void)desk_go_on(desk);
-    if (desk_free(desk, clock_mono_ms()) && recorder_pending(loop->recorder) > 0)
-        (void)desk_begin(desk, recorder_work(loop->recorder));
+    int64_t now = clock_mono_ms();
+    if (!desk_free(desk, now) || now < record_at_ms(loop, now))
+        return;
+    loop->record_ms = now;
+    (void)desk_begin(desk, recorder_work(loop->recorder));
 }
 
 void loop_db_turn(struct loop *loop)
@@ -256,7 +271,8 @@ static int64_t record_desk_next_ms(const struct loop *loop, int64_t now)
     const struct desk *desk = &loop->desks[DESK_RECORD];
     if (!desk->pg || desk->working || recorder_pending(loop->recorder) == 0)
         return desk_next_ms(desk, now);
-    return now > desk->quiet_until_ms ? now : desk->quiet_until_ms;
+    int64_t at = record_at_ms(loop, now);
+    return at > desk->quiet_until_ms ? at : desk->quiet_until_ms;
 }
 
 static int64_t claim_desk_next_ms(const struct loop *loop, int64_t now)
@@ -272,7 +288,7 @@ static int64_t claim_desk_next_ms(const struct loop *loop, int64_t now)
     if (!loop->stopping && wants_refresh(loop))
         at = earlier(at, loop->refresh_ms);
     if (may_claim(loop))
-        at = earlier(at, turns_at_ms(&loop->turns));
+        at = earlier(at, turns_at_ms(&loop->turns, now));
     return at < desk->quiet_until_ms ? desk->quiet_until_ms : at;
 }
 

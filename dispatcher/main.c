@@ -9,6 +9,7 @@
 #include "dispatcher/loop.h"
 #include "dispatcher/retention/retention.h"
 
+#include <malloc.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -16,6 +17,7 @@
 #include <stdio.h>
 
 enum {
+    KEPT_MEMORY = 8 * 1024 * 1024,
     EXIT_UNAVAILABLE = 69,
     EXIT_CONFIG = 78,
     ADMIN_PORT_OFFSET = 1, // one admin port a process: receiver, dispatcher, console
@@ -210,9 +212,18 @@ static int run(struct process *process)
     return code;
 }
 
+// Contents come and go many times a second: what was freed stays for the next, up to this, and is
+// not given to the system and asked for again.
+static void keep_memory(void)
+{
+    (void)mallopt(M_TRIM_THRESHOLD, KEPT_MEMORY);
+    (void)mallopt(M_MMAP_THRESHOLD, KEPT_MEMORY / 8);
+}
+
 int dispatcher_main(const struct dispatcher_options *options)
 {
     daemon_guard_memory();
+    keep_memory();
     fault_init();
     daemon_block_signals();
     if (options->die_with_parent)

@@ -1,24 +1,37 @@
 #include "dispatcher/turns.h"
 
-void turns_init(struct turns *turns, int transfers, int64_t poll_ms, const int *used)
+void turns_init(
+        struct turns *turns, int transfers, int64_t poll_ms, const int *used, const int *stocked)
 {
     *turns = (struct turns){.transfers = transfers > 0 ? transfers : 1,
             .poll_ms = poll_ms,
             .used = used,
+            .stocked = stocked,
             .active = {[CHANNEL_EMAIL] = true}};
+}
+
+static bool is_paced(const struct channel *channel)
+{
+    bool paced = channel->rate > 0;
+    for (size_t i = 0; i < channel->n_providers; i++)
+        paced = paced || channel->providers[i].rate > 0;
+    return paced;
 }
 
 void turns_policy(struct turns *turns, const struct policy *policy)
 {
-    for (int kind = CHANNEL_EMAIL; kind < CHANNEL_COUNT; kind++)
-        turns->active[kind] = policy->channels[kind].active;
     turns_now(turns);
+    for (int kind = CHANNEL_EMAIL; kind < CHANNEL_COUNT; kind++) {
+        turns->active[kind] = policy->channels[kind].active;
+        turns->channels[kind].paced = is_paced(&policy->channels[kind]);
+    }
 }
 
 void turns_now(struct turns *turns)
 {
     for (int kind = CHANNEL_EMAIL; kind < CHANNEL_COUNT; kind++)
-        turns->channels[kind] = (struct turn){.idle_ms = turns->poll_ms};
+        turns->channels[kind] =
+                (struct turn){.idle_ms = turns->poll_ms, .paced = turns->channels[kind].paced};
 }
 
 // The part of an active channel that is its own.
@@ -44,11 +57,44 @@ int turns_free(const struct turns *turns, enum channel_kind channel)
     return most > 0 ? most : 0;
 }
 
-// When this channel's next claim is worth its while; INT64_MAX while none of its slots is free.
-static int64_t wanted_ms(const struct turns *turns, enum channel_kind channel)
+void turns_accepted(struct turns *turns, enum channel_kind channel, int64_t now_ms)
+{
+    struct turn *turn = &turns->channels[channel];
+    int64_t tick = now_ms / TURNS_AHEAD_MS;
+    if (tick != turn->tick) {
+        turn->accepted_before = tick == turn->tick + 1 ? turn->accepted : 0;
+        turn->accepted = 0;
+        turn->tick = tick;
+    }
+    turn->accepted++;
+}
+
+int turns_ahead(const struct turns *turns, enum channel_kind channel, int64_t now_ms)
 {
     const struct turn *turn = &turns->channels[channel];
-    int free = turns_free(turns, channel), most = free + turns->used[channel];
+    int64_t tick = now_ms / TURNS_AHEAD_MS;
+    int last = tick <= turn->tick + 1 ? turn->accepted : 0;
+    int before = tick == turn->tick ? turn->accepted_before : 0;
+    int most = last > before ? last : before;
+    if (turn->paced)
+        return 0;
+    return most < TURNS_AHEAD_MAX ? most : TURNS_AHEAD_MAX;
+}
+
+// How many a claim may take: what is claimed ahead has the free transfers first.
+static int room(const struct turns *turns, enum channel_kind channel, int64_t now_ms)
+{
+    int n = turns_free(turns, channel) + turns_ahead(turns, channel, now_ms) -
+            turns->stocked[channel];
+    return n > 0 ? n : 0;
+}
+
+// When this channel's next claim is worth its while; INT64_MAX while none of its slots is free.
+static int64_t wanted_ms(const struct turns *turns, enum channel_kind channel, int64_t now_ms)
+{
+    const struct turn *turn = &turns->channels[channel];
+    int free = room(turns, channel, now_ms);
+    int most = free + turns->used[channel] + turns->stocked[channel];
     if (free == 0)
         return INT64_MAX;
     bool gathers = turn->more_due && free <= most / TURNS_GATHER_PART;
@@ -60,20 +106,22 @@ enum channel_kind turns_next(struct turns *turns, int64_t now_ms, int *ret_free)
     enum channel_kind channel = turns->asked;
     for (int i = CHANNEL_EMAIL; i < CHANNEL_COUNT; i++) {
         channel = channel + 1 < CHANNEL_COUNT ? channel + 1 : CHANNEL_EMAIL;
-        if (now_ms < wanted_ms(turns, channel))
+        if (now_ms < wanted_ms(turns, channel, now_ms))
             continue;
         turns->asked = channel;
-        *ret_free = turns_free(turns, channel);
+        *ret_free = room(turns, channel, now_ms);
         return channel;
     }
     return CHANNEL_NONE;
 }
 
-int64_t turns_at_ms(const struct turns *turns)
+int64_t turns_at_ms(const struct turns *turns, int64_t now_ms)
 {
     int64_t at = INT64_MAX;
-    for (enum channel_kind kind = CHANNEL_EMAIL; kind < CHANNEL_COUNT; kind++)
-        at = wanted_ms(turns, kind) < at ? wanted_ms(turns, kind) : at;
+    for (enum channel_kind kind = CHANNEL_EMAIL; kind < CHANNEL_COUNT; kind++) {
+        int64_t wanted = wanted_ms(turns, kind, now_ms);
+        at = wanted < at ? wanted : at;
+    }
     return at;
 }
 

@@ -159,17 +159,58 @@ static void start_one(struct wire *wire, struct delivery *delivery)
     count_possible_duplicate(delivery);
 }
 
+// What waits for something that takes nothing any more, or waits for too long: it is due again at
+// once, and the next claim asks its gates anew.
+static bool has_gone_off(
+        const struct wire *wire, const struct delivery *delivery, bool room, int64_t now_ms)
+{
+    if (!room)
+        return now_ms >= delivery->stocked_ms + WIRE_STOCK_MS;
+    return !lease_allows(wire, delivery) || wire->barred(wire->user, delivery);
+}
+
+// The oldest of a channel: started or given back; false: it waits on, or there is none.
+static bool start_next(struct wire *wire, enum channel_kind channel, int64_t now_ms)
+{
+    const struct delivery *oldest = wire->stock.first[channel];
+    if (!oldest)
+        return false;
+    bool room = wire->room(wire->user, channel) > 0;
+    bool off = has_gone_off(wire, oldest, room, now_ms);
+    if (!off && !room)
+        return false;
+    struct delivery *delivery = stock_take(&wire->stock, channel);
+    if (off)
+        give_back(wire, delivery);
+    else
+        start_one(wire, delivery);
+    return true;
+}
+
+// Channels take turns, so that none gets all that are free.
+static void start_what_can(struct wire *wire)
+{
+    int64_t now = clock_mono_ms();
+    for (bool any = true; any;) {
+        any = false;
+        for (enum channel_kind kind = CHANNEL_EMAIL; kind < CHANNEL_COUNT; kind++)
+            any = start_next(wire, kind, now) || any;
+    }
+}
+
 void wire_start(struct wire *wire, struct delivery *list, bool stopping)
 {
+    int64_t now = clock_mono_ms();
+    if (stopping) {
+        wire_give_back(wire, list);
+        return;
+    }
     while (list) {
         struct delivery *delivery = list;
         list = delivery->next;
-        delivery->next = NULL;
-        if (stopping || !lease_allows(wire, delivery))
-            give_back(wire, delivery);
-        else
-            start_one(wire, delivery);
+        stock_put(&wire->stock, delivery, now);
     }
+    start_what_can(wire);
 }
 
 static struct delivery *take_held(struct wire *wire)
@@ -180,15 +221,31 @@ static struct delivery *take_held(struct wire *wire)
     return steal(&wire->held);
 }
 
+// Those that are held have a transfer of their own.
+static void start_held(struct wire *wire)
+{
+    struct delivery *list = take_held(wire);
+    while (list) {
+        struct delivery *delivery = list;
+        list = delivery->next;
+        delivery->next = NULL;
+        if (lease_allows(wire, delivery))
+            start_one(wire, delivery);
+        else
+            give_back(wire, delivery);
+    }
+}
+
 void wire_stop(struct wire *wire)
 {
     wire_give_back(wire, take_held(wire));
+    wire_give_back(wire, stock_take_all(&wire->stock));
 }
 
 void wire_collect(struct wire *wire)
 {
     wire->files = 0;
-    wire_start(wire, take_held(wire), false);
+    start_held(wire);
     struct delivery *delivery;
     while ((delivery = transport_done(wire->transport))) {
         wire->flying--;
@@ -196,4 +253,16 @@ void wire_collect(struct wire *wire)
         delivery->next = NULL;
         wire->ended(wire->user, delivery);
     }
+    start_what_can(wire);
+}
+
+int64_t wire_next_ms(const struct wire *wire, int64_t now_ms)
+{
+    int64_t at = wire->holding > 0 ? now_ms + WIRE_LOOK_MS : INT64_MAX;
+    for (int kind = CHANNEL_EMAIL; kind < CHANNEL_COUNT; kind++) {
+        const struct delivery *oldest = wire->stock.first[kind];
+        if (oldest && oldest->stocked_ms + WIRE_STOCK_MS < at)
+            at = oldest->stocked_ms + WIRE_STOCK_MS;
+    }
+    return at;
 }

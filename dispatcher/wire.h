@@ -2,6 +2,7 @@
 #pragma once
 #include "dispatcher/lease.h"
 #include "dispatcher/send/send.h"
+#include "dispatcher/stock.h"
 #include "dispatcher/token/token.h"
 
 enum {
@@ -9,6 +10,7 @@ enum {
     WIRE_NO_TOKEN_MS = 5000, // then it is due again after this
     WIRE_LOOK_MS = 50,       // looks so often whether the token has come
     WIRE_FILES_MAX = 16 * 1024 * 1024, // bytes of files that are read before the loop turns again
+    WIRE_STOCK_MS = 500, // what was claimed ahead and found no transfer in it is given back
 };
 
 struct wire {
@@ -17,6 +19,11 @@ struct wire {
     const struct policy *(*sender)(void *user); // providers of the moment; never NULL after a claim
     // NULL: the policy of now has it no more.
     const struct provider *(*provider)(void *user, const struct delivery *delivery);
+    // How many of a channel may start now; those that fly or are held are in by_channel.
+    int (*room)(void *user, enum channel_kind channel);
+    // Its provider takes nothing any more, or it is paused: what waits for a transfer is given
+    // back.
+    bool (*barred)(void *user, const struct delivery *delivery);
     void (*ended)(void *user, struct delivery *delivery); // takes over a delivery with its result
     void *user;
     struct tokens *tokens;
@@ -25,18 +32,23 @@ struct wire {
     int holding;
     size_t files; // bytes of files that were read in this turn
     int flying;
-    int by_channel[CHANNEL_COUNT]; // flying, and those that wait
+    int by_channel[CHANNEL_COUNT]; // flying, and those that are held
+    struct stock stock;            // claimed ahead
 };
 
-// Starts each of the list (linked by next), or gives it back as never sent: when the process is
-// stopping, its lease is lost, or too little of it is left (lease_needed_ms).
+// Starts each of the list (linked by next) as soon as there is a transfer for it, or gives it back
+// as never sent: when the process is stopping, its lease is lost, too little of it is left
+// (lease_needed_ms), or it waited for too long.
 void wire_start(struct wire *wire, struct delivery *list, bool stopping);
 
 // What waits is given back as never sent.
 void wire_stop(struct wire *wire);
 
-// Hands on what has ended, and starts what has its token now.
+// Hands on what has ended, and starts what has its token or a transfer now.
 void wire_collect(struct wire *wire);
+
+// When it wants to collect although no transfer ends; INT64_MAX = it does not.
+int64_t wire_next_ms(const struct wire *wire, int64_t now_ms);
 
 // The whole list was never sent.
 void wire_give_back(struct wire *wire, struct delivery *list);

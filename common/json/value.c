@@ -207,8 +207,16 @@ bool json_int64(struct json_token token, int64_t *ret_value, struct err *err)
     return true;
 }
 
-static bool add_escape(struct text *out, unsigned char c)
+enum { PIECE = 256, ESCAPE_MAX = 6, PIECE_ROOM = PIECE * ESCAPE_MAX };
+
+static bool needs_escape(unsigned char c)
 {
+    return c < 0x20 || c == '"' || c == '\\' || c == 0x7F;
+}
+
+static size_t write_escape(unsigned char c, char out[ESCAPE_MAX])
+{
+    static const char digits[] = "0123456789abcdef";
     static const char letters[256] = {['"'] = '"',
             ['\\'] = '\\',
             ['\b'] = 'b',
@@ -216,48 +224,45 @@ static bool add_escape(struct text *out, unsigned char c)
             ['\n'] = 'n',
             ['\r'] = 'r',
             ['\t'] = 't'};
-    const unsigned char pair[2] = {'\\', (unsigned char)letters[c]};
-    return letters[c] ? text_add(out, (struct slice){pair, sizeof pair})
-                      : text_fmt(out, "\\u%04x", c);
+    const char pair[2] = {'\\', letters[c]};
+    const char six[ESCAPE_MAX] = {'\\', 'u', '0', '0', digits[c >> 4], digits[c & 15]};
+    size_t n = letters[c] ? sizeof pair : sizeof six;
+    memcpy(out, letters[c] ? pair : six, n);
+    return n;
 }
 
-static bool needs_escape(unsigned char c)
+// The character that s starts with, which does not stand for itself or is not ASCII; how many bytes
+// it takes in out. What is no character is U+FFFD.
+static size_t write_other(struct slice s, size_t *at, char out[ESCAPE_MAX])
 {
-    return c < 0x20 || c == '"' || c == '\\' || c == 0x7F;
+    size_t n = needs_escape(s.ptr[*at]) ? 0 : utf8_len(from(s, *at));
+    if (n)
+        memcpy(out, s.ptr + *at, n);
+    else if (needs_escape(s.ptr[*at]))
+        return write_escape(s.ptr[(*at)++], out);
+    else
+        memcpy(out, "\xEF\xBF\xBD", 3);
+    *at += n ? n : 1;
+    return n ? n : 3;
 }
 
-// ASCII that stands for itself: almost all of every text.
-static bool is_plain(unsigned char c)
-{
-    return c >= 0x20 && c < 0x7F && c != '"' && c != '\\';
-}
-
-// How many bytes from i on stand for themselves.
-static size_t plain_run(struct slice s, size_t i)
-{
-    size_t start = i;
-    for (;;) {
-        while (i < s.len && is_plain(s.ptr[i]))
-            i++;
-        size_t n = i == s.len || needs_escape(s.ptr[i]) ? 0 : utf8_len(from(s, i));
-        if (n == 0)
-            return i - start;
-        i += n;
-    }
-}
-
+// Texts are full of line ends and quotes: they are put together in pieces here, and not each added
+// for itself.
 bool json_escape(struct text *out, struct slice s)
 {
     size_t before = out->len;
     for (size_t i = 0; i < s.len;) {
-        size_t run = plain_run(s, i);
-        bool ok = text_add(out, (struct slice){s.ptr + i, run});
-        i += run;
-        if (ok && i < s.len) {
-            ok = needs_escape(s.ptr[i]) ? add_escape(out, s.ptr[i]) : text_str(out, "\xEF\xBF\xBD");
-            i++;
+        char piece[PIECE_ROOM];
+        size_t n = 0, end = s.len - i > PIECE ? i + PIECE : s.len;
+        while (i < end) {
+            size_t run = utf8_plain_run((struct slice){s.ptr + i, end - i});
+            memcpy(piece + n, s.ptr + i, run);
+            i += run;
+            n += run;
+            if (i < end)
+                n += write_other(s, &i, piece + n);
         }
-        if (!ok)
+        if (!text_add(out, (struct slice){(const unsigned char *)piece, n}))
             return undo(out, before);
     }
     return true;

@@ -304,6 +304,15 @@ const struct provider *route_provider(const struct route *route, const struct de
     return row ? row->provider : NULL;
 }
 
+bool route_shut(const struct route *route, const struct delivery *delivery)
+{
+    const struct route_options *o = &route->options;
+    const struct row *row = find(route->rows, route->n, delivery->channel, delivery->provider);
+    if (!row || !row->provider || delivery->trial)
+        return false;
+    return row->breaker.state != BREAKER_CLOSED || (o->paused && o->paused(o->user, row->provider));
+}
+
 // --- What became of it
 
 static void note_breaker(

@@ -59,6 +59,10 @@ void route_ended(struct route *route, struct delivery *delivery, int64_t now_ms)
 // The provider of the active policy that a routed delivery goes to; NULL = there is none any more.
 const struct provider *route_provider(const struct route *route, const struct delivery *delivery);
 
+// The provider of a routed delivery takes nothing any more: its breaker has opened, or it is passed
+// by since. Not of the one that its breaker waits for.
+bool route_shut(const struct route *route, const struct delivery *delivery);
+
 // Permits are to be asked for before this channel is claimed for; then run the work once.
 bool route_asks(struct route *route, enum channel_kind channel, int64_t now_ms);
 struct work_kind route_work(struct route *route);

@@ -71,6 +71,9 @@ struct exchange {
     int again;             // so often it was surely not taken
     bool private_ok;       // private addresses too
     bool loopback_ok;      // the URL says loopback
+    bool plain;            // .easy is set up for a POST over HTTP/1.1, and for these:
+    bool plain_loopback;
+    char *plain_ca; // owned; NULL = the system's
     struct text head, body;
     const char *refused; // why an address was not connected to, or NULL
     char why[CURL_ERROR_SIZE];
@@ -87,6 +90,9 @@ void exchange_fetch(struct exchange *exchange, struct http_request *request,
 // For one that waits: begins it when it may, and ends it when it waited for too long.
 void exchange_look(struct exchange *exchange, int64_t now_ms);
 void exchange_abort(struct exchange *exchange); // only with a delivery or a fetch
+
+// Tells the handle all of the request that was taken over. False: libcurl had no memory.
+bool exchange_set_up(struct exchange *exchange, const struct provider *provider);
 
 // Between http_io.c and http2_io.c: begins the transfer / ends it with what is known by now.
 bool exchange_begin(struct exchange *exchange);

@@ -39,13 +39,7 @@ static struct slice skip(struct slice s, size_t n)
 
 bool text_is_utf8(struct slice text)
 {
-    while (text.len) {
-        size_t n = utf8_len(text);
-        if (n == 0)
-            return false;
-        text = skip(text, n);
-    }
-    return true;
+    return utf8_ok(text);
 }
 
 // At most 57 bytes at a time.

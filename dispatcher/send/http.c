@@ -8,6 +8,8 @@
 #include <strings.h>
 #include <time.h>
 
+enum { HEAD_EXPECTED = 511, BODY_EXPECTED = 4095 }; // most need no more
+
 static void wipe_text(struct text *text)
 {
     if (text->ptr)
@@ -78,6 +80,8 @@ bool http_request_begin(
     request->url = text_steal(&url);
     text_init(&request->head, HTTP_HEAD_MAX);
     text_init(&request->body, HTTP_BODY_MAX);
+    text_expect(&request->head, HEAD_EXPECTED);
+    text_expect(&request->body, BODY_EXPECTED);
     return true;
 }
 
@@ -108,7 +112,8 @@ bool http_head_secret(struct http_request *request, const char *name, const char
                 "the header '%s' would hold a control character or is not ASCII", name);
     struct text *head = &request->head;
     size_t before = head->len;
-    if (text_fmt(head, "%s: %s", name, prefix) && text_add(head, value) && text_str(head, "\r\n"))
+    if (text_str(head, name) && text_str(head, ": ") && text_str(head, prefix) &&
+            text_add(head, value) && text_str(head, "\r\n"))
         return true;
     head->len = before;
     return err_set(err, ERR_INPUT, "the headers are larger than %zu bytes", head->max);

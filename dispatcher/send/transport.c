@@ -13,6 +13,7 @@ struct transport {
     struct transport_options options;
     CURLM *multi;
     size_t n;
+    int busy; // transfers that were started and not handed on so far
     struct peer *peers;
     struct link *links;
     struct exchange *exchanges; // n, too: either kind may have all slots
@@ -20,7 +21,9 @@ struct transport {
     struct sockets sockets;
     struct goaways goaways;
     struct scouts scouts;
-    struct curl_waitfd *waits;
+    struct curl_waitfd *waits; // of those peers that talk, and one more
+    struct peer **waiting;     // these
+    size_t n_waits;
     struct finished finished;
 };
 
@@ -80,6 +83,7 @@ struct transport *transport_new(const struct transport_options *options, struct 
     transport->links = xcalloc(transport->n, sizeof *transport->links);
     transport->exchanges = xcalloc(transport->n, sizeof *transport->exchanges);
     transport->waits = xcalloc(transport->n + 1, sizeof *transport->waits);
+    transport->waiting = xcalloc(transport->n, sizeof(struct peer *));
     transport->finished.end = &transport->finished.first;
     if (fill(transport))
         return transport;
@@ -119,6 +123,7 @@ void transport_free(struct transport *transport)
     free(transport->links);
     free(transport->exchanges);
     free(transport->waits);
+    free(transport->waiting);
     free(transport);
     curl_global_cleanup();
 }
@@ -130,10 +135,7 @@ int64_t transport_timeout_ms(const struct transport *transport)
 
 int transport_free_slots(const struct transport *transport)
 {
-    int n = (int)transport->n;
-    for (size_t i = 0; i < transport->n; i++)
-        n -= (transport->peers[i].delivery != NULL) + (transport->exchanges[i].delivery != NULL);
-    return n;
+    return (int)transport->n - transport->busy;
 }
 
 static bool never_started(struct delivery *delivery, enum attempt_outcome outcome,
@@ -181,6 +183,14 @@ static bool start_smtp(struct transport *transport, const struct provider *provi
     peer_start(peer, &request, delivery);
     FAULT_STEP(wire_after_start);
     return true;
+}
+
+static struct exchange *idle(struct exchange *exchanges, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!exchanges[i].delivery && !exchanges[i].fetch.landed)
+            return &exchanges[i];
+    return NULL;
 }
 
 static bool add_bearer(const struct bearer *bearer, struct delivery *delivery,
@@ -231,10 +241,7 @@ static bool start_http(struct transport *transport, const struct driver_row *dri
     if (!build_http(driver, provider, delivery, &request, err) ||
             !add_bearer(bearer, delivery, &request, err))
         return false;
-    struct exchange *exchange = NULL;
-    for (size_t i = 0; !exchange && i < transport->n; i++)
-        if (!transport->exchanges[i].delivery)
-            exchange = &transport->exchanges[i];
+    struct exchange *exchange = idle(transport->exchanges, transport->n);
     if (!exchange || !exchange_init(exchange))
         return no_slot(delivery, err);
     FAULT_STEP(wire_before_start);
@@ -260,17 +267,16 @@ bool transport_start(struct transport *transport, const struct channel *channel,
         return no_slot(delivery, err);
     if (!send_files_ready(delivery, transport->options.attachments, err))
         return false;
-    return driver->build ? start_http(transport, driver, provider, bearer, delivery, err)
-                         : start_smtp(transport, provider, delivery, err);
+    bool started = driver->build ? start_http(transport, driver, provider, bearer, delivery, err)
+                                 : start_smtp(transport, provider, delivery, err);
+    transport->busy += started;
+    return started;
 }
 
 bool transport_fetch(struct transport *transport, struct http_request *request,
         const struct transport_fetch *fetch, struct err *err)
 {
-    struct exchange *exchange = NULL;
-    for (size_t i = 0; !exchange && i < TRANSPORT_FETCHES; i++)
-        if (!transport->fetches[i].fetch.landed)
-            exchange = &transport->fetches[i];
+    struct exchange *exchange = idle(transport->fetches, TRANSPORT_FETCHES);
     if (!exchange || !exchange_init(exchange))
         return err_set(err, ERR_TEMP, "no room for another request of our own");
     exchange_fetch(exchange, request, fetch);
@@ -294,47 +300,47 @@ static void run_multi(struct transport *transport)
             exchange_look(&transport->exchanges[i], now);
 }
 
-// Lists what to wait for; shortens *wait_ms to the nearest deadline.
+// Lists which peers to wait for; shortens *wait_ms to the nearest deadline.
 static void prepare(struct transport *transport, int64_t *wait_ms)
 {
     int64_t now = clock_mono_ms();
+    transport->n_waits = 0;
     for (size_t i = 0; i < transport->n; i++) {
         struct peer *peer = &transport->peers[i];
-        bool talking = peer->state == PEER_TALKING;
-        short events = dialog_output(&peer->dialog).len && talking ? CURL_WAIT_POLLOUT : 0;
-        // poll() passes over a negative descriptor.
-        transport->waits[i] = (struct curl_waitfd){
-                .fd = talking ? transport->links[i].fd : -1,
-                .events = (short)(events | CURL_WAIT_POLLIN),
-        };
         if (peer->state != PEER_EMPTY && peer->due_ms - now < *wait_ms)
             *wait_ms = peer->due_ms > now ? peer->due_ms - now : 0;
+        if (peer->state != PEER_TALKING)
+            continue;
+        short events = dialog_output(&peer->dialog).len ? CURL_WAIT_POLLOUT : 0;
+        transport->waiting[transport->n_waits] = peer;
+        transport->waits[transport->n_waits++] = (struct curl_waitfd){
+                .fd = transport->links[i].fd, .events = (short)(events | CURL_WAIT_POLLIN)};
     }
     if (transport->finished.first)
         *wait_ms = 0;
 }
 
+// What was begun since the last time makes libcurl not wait at all, so one run is enough: each
+// looks at every transfer that is under way.
 void transport_poll(struct transport *transport, int64_t wait_ms, int extra_fd, short extra_events,
         short *ret_extra)
 {
-    run_multi(transport);
     prepare(transport, &wait_ms);
-    struct curl_waitfd *extra = &transport->waits[transport->n];
+    struct curl_waitfd *extra = &transport->waits[transport->n_waits];
     short in = extra_events & POLLIN ? CURL_WAIT_POLLIN : 0;
     short out = extra_events & POLLOUT ? CURL_WAIT_POLLOUT : 0;
     *extra = (struct curl_waitfd){.fd = extra_fd, .events = (short)(in | out)};
-    curl_multi_poll(transport->multi, transport->waits, (unsigned)transport->n + 1,
+    curl_multi_poll(transport->multi, transport->waits, (unsigned)transport->n_waits + 1,
             (int)(wait_ms < 60000 ? wait_ms : 60000), NULL);
     *ret_extra = (short)((extra->revents & CURL_WAIT_POLLIN ? POLLIN : 0) |
                          (extra->revents & CURL_WAIT_POLLOUT ? POLLOUT : 0));
     run_multi(transport);
+    for (size_t i = 0; i < transport->n_waits; i++)
+        if (transport->waits[i].revents && transport->waiting[i]->state == PEER_TALKING)
+            peer_pump(transport->waiting[i]);
     int64_t now = clock_mono_ms();
-    for (size_t i = 0; i < transport->n; i++) {
-        struct peer *peer = &transport->peers[i];
-        if (transport->waits[i].revents && peer->state == PEER_TALKING)
-            peer_pump(peer);
-        peer_expire(peer, now);
-    }
+    for (size_t i = 0; i < transport->n; i++)
+        peer_expire(&transport->peers[i], now);
 }
 
 void transport_wakeup(struct transport *transport)
@@ -352,6 +358,7 @@ struct delivery *transport_done(struct transport *transport)
     if (!finished->first)
         finished->end = &finished->first;
     delivery->next = NULL;
+    transport->busy--;
     return delivery;
 }
 

@@ -1,0 +1,84 @@
+"""Deliveries that are claimed ahead of free transfers, at a provider that is fast and then answers nothing any more."""
+import os
+import sys
+import threading
+
+from harness import *
+from kit.deliveries import POLICY, Rows, promises_hold
+
+sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
+# pylint: disable=wrong-import-position
+from http_script import HttpPeer  # noqa: E402
+
+FAST, ALL, TRANSFERS = 200, 400, 4
+
+
+class Stalling(HttpPeer):
+    """Answers FAST requests at once, the others when it is let go on."""
+
+    def __init__(self):
+        self.go_on = threading.Event()
+        super().__init__(self.answer)
+
+    def answer(self, connection, request):
+        if request["n"] >= FAST:
+            self.go_on.wait(30)
+        connection.say()
+
+    def close(self):
+        self.go_on.set()
+        super().close()
+
+
+def setup(t, kind, settings="", grace="10s"):
+    p = t.keep(Stalling())
+    policy = POLICY.replace("@SMTP_PROVIDER@", f'{{ driver: resend, token: credential:api, url: "{p.url}"{settings} }}')
+    w = t.pawl(t.migrated_cluster(), policy=policy,
+               host={"dispatcher": {"transfers": TRANSFERS, "poll": "20ms", "lease": "60s", "grace": grace}})
+    rows = Rows(w)
+    for i in range(ALL):
+        rows.add(kind, f"p{i}@example.net")
+    program = w.dispatcher()
+    eventually(lambda: len(p.requests) == FAST + TRANSFERS, 30, "its transfers hang")
+    return w, p, rows, program
+
+
+def in_state(rows, state):
+    return rows.cluster.value("SELECT count(*) FROM pawl.deliveries WHERE state = %s", (state,))
+
+
+def given_back(rows):
+    return rows.cluster.value("SELECT count(*) FROM pawl.attempts WHERE outcome = 5")
+
+
+def test_what_waits_for_a_provider_that_stalls_is_given_back_and_leaves_once(t):
+    w, p, rows, _ = setup(t, "most")
+    eventually(lambda: in_state(rows, 1) == TRANSFERS, 10, "all but those on the wire are due again")
+    ahead = given_back(rows)
+    check(ahead > 0, "none was claimed ahead")
+    eq(rows.left()[0], ALL - FAST - TRANSFERS, "they are due")
+    eq((len(p.requests), in_state(rows, 2)), (FAST + TRANSFERS, FAST), "no more were on the wire than transfers")
+    p.go_on.set()
+    eventually(lambda: in_state(rows, 2) == ALL, 30, "all are sent")
+    eventually(lambda: rows.left() == (0, 0, 0), 10, "no claim is left")
+    promises_hold(p, rows, {"most": ALL})
+    eq(w.metric("pawl_attempts_total", outcome="given_back"), given_back(rows))
+
+
+def test_at_the_end_of_the_process_only_what_is_on_the_wire_is_in_doubt(t):
+    _, p, rows, program = setup(t, "most", grace="200ms")
+    program.stop()
+    check(given_back(rows) > 0, "none was claimed ahead")
+    eq((in_state(rows, 2), in_state(rows, 9), in_state(rows, 1)), (FAST, TRANSFERS, 0))
+    eq(rows.left(), (ALL - FAST - TRANSFERS, 0, TRANSFERS))
+    eq(len(p.requests), FAST + TRANSFERS)
+
+
+def test_with_a_rate_nothing_is_claimed_ahead(t):
+    _, p, rows, _ = setup(t, "least", ", rate: 2000/s")
+    eq(in_state(rows, 1), TRANSFERS)
+    eq(given_back(rows), 0)
+    p.go_on.set()
+    eventually(lambda: in_state(rows, 2) == ALL, 30, "all are sent")
+    eq(given_back(rows), 0)
+    promises_hold(p, rows, {"least": ALL})
