@@ -227,6 +227,34 @@ static void check_times(const struct making *making, const struct message *messa
                 "retry.for is longer than expires: the message expires first");
 }
 
+// What is in doubt is tried again only while its provider knows the key: dispatcher/record.
+static void check_window(const struct making *making, const struct message *message, int kind)
+{
+    const struct channel *channel = &making->made->policy.channels[kind];
+    int64_t least = message->retry_for_s;
+    if (message->expires_s && message->expires_s < least)
+        least = message->expires_s;
+    for (size_t i = 0; i < channel->n_providers; i++) {
+        const char *driver = channel->providers[i].driver_name;
+        int64_t window = driver ? making->known->key_window_s((enum channel_kind)kind, driver) : 0;
+        if (window == 0 || least <= window)
+            continue;
+        SAY(DIAG_WARNING, &message->retry_for_s, NULL, "key-window",
+                "retry.for: %s recognises a repeat for %d h only: a delivery in doubt is not tried "
+                "again after that, and stays unknown",
+                driver, (int)(window / 3600));
+        return;
+    }
+}
+
+static void check_windows(const struct making *making, const struct message *message)
+{
+    if (message->delivery != AT_LEAST_ONCE || !making->known->key_window_s)
+        return;
+    for (size_t i = 0; i < message->n_steps; i++)
+        check_window(making, message, (int)message->steps[i].channel);
+}
+
 static void check_quiet(const struct making *making, const struct message *message)
 {
     if (!message->quiet_from || !message->quiet_to)
@@ -251,6 +279,7 @@ static void check_message(const struct making *making, struct message *message, 
     for (size_t i = 0; i < message->n_steps; i++)
         check_step(making, message, i);
     check_times(making, message);
+    check_windows(making, message);
     check_steps_times(making, message);
     check_quiet(making, message);
 }

@@ -79,12 +79,18 @@ static inline enum channel_kind kit_receipts_channel(const char *provider)
                                                                       : CHANNEL_NONE;
 }
 
+static inline int64_t kit_key_window_s(enum channel_kind channel, const char *driver)
+{
+    return channel == CHANNEL_EMAIL && !strcmp(driver, "resend") ? 86400 : 0;
+}
+
 static const struct policy_known kit_known = {.scheme = kit_scheme,
         .scheme_at = kit_scheme_at,
         .template_ok = kit_template_ok,
         .horizon_s = kit_horizon_s,
         .signs_url = kit_signs_url,
         .keys = kit_keys,
+        .key_window_s = kit_key_window_s,
         .receipts_of = kit_receipts_of,
         .receipts_channel = kit_receipts_channel};
 
