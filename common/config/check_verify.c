@@ -104,6 +104,11 @@ static bool one_of(const char *word, const char *a, const char *b)
     return word && (strcmp(word, a) == 0 || strcmp(word, b) == 0);
 }
 
+static bool cuts(const char *separator, const char *value)
+{
+    return separator && value && strstr(value, separator);
+}
+
 // How the signature's header or field is cut into items.
 static void check_items(const struct making *making, const struct custom_verify *verify)
 {
@@ -122,6 +127,9 @@ static void check_items(const struct making *making, const struct custom_verify 
     if (verify->kv_sep && !verify->n_keys)
         REFUSE(&verify->kv_sep, "signature: 'kv_sep' needs 'keys', the names of the items that are "
                                 "signatures");
+    if (cuts(verify->item_sep, verify->signature_prefix))
+        REFUSE(&verify->signature_prefix, "signature: 'item_sep' cuts the prefix apart: no "
+                                          "signature would be found");
     if (verify->timestamp_item && (!verify->item_sep || !verify->kv_sep))
         REFUSE(&verify->timestamp_item, "timestamp: 'item' needs 'item_sep' and 'kv_sep' of the "
                                         "signature, whose list it stands in");

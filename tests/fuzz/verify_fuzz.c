@@ -39,10 +39,14 @@ static void must(bool holds, const char *what)
     abort();
 }
 
+// Of grammars that the policy's checks take.
 static void take_own(const struct source *source, struct slice body)
 {
     AUTO_TEXT struct text lines = {.max = 65536};
     struct err err;
+    const struct custom_verify *verify = source->verify;
+    if (verify->item_sep && strstr(verify->signature_prefix, verify->item_sep))
+        return;
     if (!verify_sign(source, body, SLICE("evt_1"), NOW, &lines, &err))
         return;
     struct verify_header headers[3];
