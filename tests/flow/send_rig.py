@@ -4,6 +4,8 @@ import os
 import subprocess
 
 from harness import build_dir, check, eq
+from kit.pawl import wrap
+from kit.procs import SLOW
 from smtp_script import ScriptedPeer
 
 DRIVER = os.path.join(build_dir(), "tests", "flow", "send_driver")
@@ -20,9 +22,9 @@ def mail(url, to="ann@example.org", **more):
 
 def drive(lines, transfers=8, connect_ms=2000, reply_ms=2000, final_ms=2000):
     """Runs the script; (results by id, the other lines)."""
-    done = subprocess.run([DRIVER, *map(str, (transfers, connect_ms, reply_ms, final_ms))],
+    done = subprocess.run([*wrap(), DRIVER, *map(str, (transfers, connect_ms, reply_ms, final_ms))],
                           input="".join(json.dumps(line) + "\n" for line in lines), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          text=True, timeout=100, check=False)
+                          text=True, timeout=100 * SLOW, check=False)
     check(done.returncode == 0, f"send_driver ended with {done.returncode}:\n{done.stderr}")
     out = [json.loads(line) for line in done.stdout.splitlines()]
     return {r["id"]: r for r in out if "id" in r}, [r for r in out if "id" not in r]

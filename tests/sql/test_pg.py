@@ -6,6 +6,8 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), ".."))
 from harness import *  # noqa: E402,F403 pylint: disable=wrong-import-position,wildcard-import
+from kit.pawl import wrap  # noqa: E402 pylint: disable=wrong-import-position
+from kit.procs import SLOW  # noqa: E402 pylint: disable=wrong-import-position
 
 PROBE = os.environ.get("PAWL_PG_PROBE") or os.path.join(build_dir(), "tests", "sql", "pg_probe")
 
@@ -19,8 +21,8 @@ def cluster_with_tables(t, **options):
 
 
 def probe(cluster, *args, dsn=None):
-    done = subprocess.run([PROBE, dsn or cluster.dsn(), *args], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          text=True, timeout=100, check=False)
+    done = subprocess.run([*wrap(), PROBE, dsn or cluster.dsn(), *args], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True, timeout=100 * SLOW, check=False)
     check(done.returncode == 0, f"pg_probe {' '.join(args)} ended with {done.returncode}:\n{done.stdout}")
     return done.stdout
 
