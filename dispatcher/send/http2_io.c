@@ -52,6 +52,7 @@ bool exchange_goes_again(struct exchange *exchange)
     scouts_back(exchange->scouts, exchange->server, exchange->scout);
     exchange->scout = false;
     if (status >= 200) {
+        exchange->stream.id = 0; // it was answered, so it was not refused
         scouts_prove(exchange->scouts, exchange->server, clock_mono_ms());
         return false;
     }

@@ -209,8 +209,24 @@ static void set_options(struct exchange *exchange, const struct provider *provid
     exchange->plain_loopback = exchange->loopback_ok;
 }
 
+// A handle that may remember a refusal would tell of it when another request dies (streams.h), so
+// each delivery begins with one that has nothing to remember.
+static bool forget_refusals(struct exchange *exchange)
+{
+    if (!exchange->stream.suspect && exchange->stream.id == 0)
+        return true;
+    curl_easy_cleanup(exchange->easy);
+    exchange->easy = curl_easy_init();
+    exchange->stream = (struct stream){0};
+    exchange->plain = false;
+    return exchange->easy != NULL;
+}
+
 bool exchange_set_up(struct exchange *exchange, const struct provider *provider)
 {
+    exchange_rewind(exchange);
+    if (!forget_refusals(exchange))
+        return false;
     set_options(exchange, provider);
     curl_easy_setopt(exchange->easy, CURLOPT_URL, exchange->request.url);
     set_method(exchange);

@@ -95,7 +95,7 @@ bool exchange_begin(struct exchange *exchange)
 {
     exchange_rewind(exchange);
     exchange->ready = false;
-    exchange->stream = (struct stream){0};
+    stream_begin(&exchange->stream);
     exchange->refused = NULL;
     exchange->why[0] = '\0';
     text_reset(&exchange->head);

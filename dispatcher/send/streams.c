@@ -47,6 +47,12 @@ bool stream_not_taken(const struct stream *stream, const struct goaways *goaways
     return false;
 }
 
+void stream_begin(struct stream *stream)
+{
+    // One that was open to the end, without an answer, may have been refused.
+    *stream = (struct stream){.suspect = stream->suspect || stream->id > 0};
+}
+
 bool stream_line(struct stream *stream, struct goaways *goaways, struct slice line)
 {
     static const char using[] = "Using Stream ID: ", away[] = "recveived GOAWAY, error=",
@@ -57,15 +63,20 @@ bool stream_line(struct stream *stream, struct goaways *goaways, struct slice li
     long number = 0;
     if (starts(text, "Re-using existing connection #") || starts(text, "Connected to ")) {
         if (connection_number(text, &number))
-            *stream = (struct stream){.connection = number + 1, .free = stream->free};
+            *stream = (struct stream){
+                    .connection = number + 1, .free = stream->free, .suspect = stream->suspect};
     } else if (starts(text, using)) {
         // From here on it may be taken, whatever became of the streams before.
-        *stream = (struct stream){
-                .connection = stream->connection, .id = strtoll(text + strlen(using), NULL, 10)};
+        *stream = (struct stream){.connection = stream->connection,
+                .id = strtoll(text + strlen(using), NULL, 10),
+                .suspect = stream->suspect};
     } else if (starts(text, "REFUSED_STREAM, retrying")) {
-        stream->refused = true;
+        stream->refused = !stream->suspect;
+        stream->told = true;
     } else if (starts(text, "Connection died, retrying")) {
-        *stream = (struct stream){.free = stream_not_taken(stream, goaways)};
+        // What is told of is forgotten.
+        *stream = (struct stream){
+                .free = stream_not_taken(stream, goaways), .suspect = !stream->told};
     } else if (starts(text, away) && stream->connection > 0) {
         const char *at = strstr(text, last);
         if (at)

@@ -22,13 +22,18 @@ struct goaways {
 struct stream {
     long connection; // plus 1
     int64_t id;
-    bool refused;
-    bool free; // it was not taken, and libcurl began again
+    bool refused, told; // believed / said
+    bool free;          // it was not taken, and libcurl began again
+    bool suspect;       // libcurl's handle may remember a refusal from before this stream
 };
 
 // Takes one line of libcurl's. True: it says that the peer goes away.
 bool stream_line(struct stream *stream, struct goaways *goaways, struct slice line);
 bool stream_not_taken(const struct stream *stream, const struct goaways *goaways);
+// A refusal on a kept connection is remembered by the handle without a word of it, and told of a
+// later request that died. Before each begin: what is known of a new stream of this handle, whose
+// words about refusals are believed only if nothing can be left of the one before.
+void stream_begin(struct stream *stream);
 
 // How many streams a peer takes at once it says a round trip after a connection's first request;
 // APNs begins with one. Until something was answered, one request goes ahead on it, and the others

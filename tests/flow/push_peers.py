@@ -165,6 +165,13 @@ class Http2Connection:
     def goaway(self, last, code=0):
         self.frame(GOAWAY, 0, 0, struct.pack(">II", last, code))
 
+    def break_off(self):
+        """A RST of TCP."""
+        self.ended = True
+        self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.file.close()
+        self.sock.close()
+
     def cut(self):
         self.ended = True
         self.sock.shutdown(socket.SHUT_RDWR)

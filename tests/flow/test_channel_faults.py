@@ -161,10 +161,11 @@ def judge(shop, peer, exactly=False):
     """Each delivery beside what the peer took for it. (deliveries, unknown at most once, second copies at the peer, counted, absorbed by a key)"""
     told = collections.Counter()
     taken = {address: dict(keys) for address, keys in peer.taken().items()}
-    rows = shop.cluster.query("SELECT address, delivery_order, state, possible_duplicates FROM pawl.deliveries")
-    for address, order, state, counted in rows:
+    rows = shop.cluster.query("SELECT address, delivery_order, state, possible_duplicates, (SELECT string_agg(format('%s: %s %s %s', a.step, a.outcome, a.code, a.detail),"
+                              " '; ' ORDER BY a.step) FROM pawl.attempts a WHERE a.notification_id = d.notification_id) FROM pawl.deliveries d")
+    for address, order, state, counted, tries in rows:
         copies = taken.get(peer.of(address), {})
-        n, what = sum(copies.values()), f"{address}: state {state}, {counted} possible duplicates, taken {copies}"
+        n, what = sum(copies.values()), f"{address}: state {state}, {counted} possible duplicates, taken {copies}, tries {tries}"
         if order == 1:
             check(n <= 1, "at most once, but " + what)
             check((state, n) == (ACCEPTED, 1) or state == UNKNOWN, what)

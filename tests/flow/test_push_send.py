@@ -93,6 +93,21 @@ def test_a_refused_stream_was_not_taken_and_goes_again(t):
     eq(len(p.bodies), 2)
 
 
+def test_a_refusal_on_a_kept_connection_makes_no_later_request_look_refused(t):
+    """libcurl remembers such a refusal without a word, and says it when a later request of the same handle dies."""
+    def script(c, stream, n):
+        if n == 1:
+            c.reset(stream, REFUSED_STREAM)
+        elif n == 2:
+            c.break_off()  # it was taken
+        else:
+            c.say(stream)
+    p, ca = frames(t, script)
+    results, _ = drive([push(p.url, ca), RUN, push(p.url, ca), RUN, push(p.url, ca), RUN, push(p.url, ca), RUN], transfers=1)
+    eq([verdict(r) for r in results.values()], [ACCEPTED, UNKNOWN, UNKNOWN, ACCEPTED])
+    eq(list(p.keys().values()), [1] * 4, "each came once")
+
+
 def test_a_stream_that_is_refused_each_time_is_known_to_be_not_sent(t):
     p, ca = frames(t, refusing(1000))
     eq(verdict(one(p.url, ca)), NOT_SENT)

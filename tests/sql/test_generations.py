@@ -170,6 +170,22 @@ def test_the_loser_of_an_overlap_is_a_repeat_of_the_winner(t):
     old.commit()
 
 
+class Standby:
+    """A synchronous standby as far as commits go: pg_receivewal. While it is frozen they wait."""
+
+    def __init__(self, cluster):
+        folder = scratch("pawl-wal-")
+        argv = ["/usr/lib/postgresql/15/bin/pg_receivewal", "--synchronous", "-D", folder, "-d", cluster.dsn() + " application_name=standby"]
+        self.proc = Proc("pg_receivewal", argv)
+        eventually(lambda: cluster.value("SELECT count(*) FROM pg_stat_replication WHERE state = 'streaming'") == 1, 20, "it streams")
+        cluster.set(synchronous_standby_names="standby")
+        eventually(lambda: cluster.value("SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'") == 1, 10, "it is synchronous")
+
+    def close(self):
+        self.proc.thaw()
+        self.proc.kill9()
+
+
 def interleaving(rng):
     """The steps of two copies, the flip and the attempt to end the overlap, in any order."""
     steps = ["a"] * 3 + ["b"] * 3 + ["flip"] + ["settle"] * 2
@@ -178,9 +194,9 @@ def interleaving(rng):
 
 
 class Try:
-    def __init__(self, gens, sweep, receivers, overlap):
-        self.gens, self.sweep, self.overlap = gens, sweep, overlap
-        self.flipped = False
+    def __init__(self, gens, sweep, receivers, overlap, standby=None):
+        self.gens, self.sweep, self.overlap, self.standby = gens, sweep, overlap, standby
+        self.flipped = self.held = False
         self.event = uuid.uuid4().hex
         self.steps = {name: [r.begin, lambda r=r: r.take(self.event, str(uuid.uuid4())), r.commit] for name, r in zip("ab", receivers)}
         self.receivers, self.asked = dict(zip("ab", receivers)), []
@@ -199,10 +215,15 @@ class Try:
         elif self.flipped:
             self.sweep.sweep()
 
-    def run(self, steps):
-        """How many of the two copies were the first."""
-        for name in steps:
+    def run(self, steps, frozen_from=None):
+        """How many of the two copies were the first. From that step on no commit is answered until all steps were begun."""
+        for n, name in enumerate(steps):
+            if n == frozen_from:
+                self.standby.proc.freeze()
             self.step(name)
+        if frozen_from is not None:
+            self.held = not all(done.is_set() for done in self.asked)
+            self.standby.proc.thaw()
         for done in self.asked:
             check(done.wait(20), "every step ends")
         for r in self.receivers.values():
@@ -213,21 +234,29 @@ class Try:
 
 
 def tries(t, n, overlap, seed):
-    _, gens, sweep, receivers = rig(t)
-    rng, firsts = random.Random(seed), []
-    for _ in range(n):
+    """In every second try commits wait for a standby, from some step on."""
+    cluster, gens, sweep, receivers = rig(t)
+    standby = t.keep(Standby(cluster))
+    rng, firsts, held = random.Random(seed), [], 0
+    for i in range(n):
         gens.age(WINDOW)
         gen, _ = gens.now()
         eventually(lambda: gens.rows((gen + 1) % 4) == 0 or sweep.sweep(), 10, "the spare slot is empty")  # pylint: disable=cell-var-from-loop
         if gens.now() != (gen, False):  # it was empty already, and the pass began the next one
             gens.settle(sweep, WINDOW)
-        firsts.append(Try(gens, sweep, receivers, overlap).run(interleaving(rng)))
+        steps = interleaving(rng)
+        one = Try(gens, sweep, receivers, overlap, standby)
+        firsts.append(one.run(steps, rng.randrange(len(steps)) if i % 2 else None))
+        held += one.held
+        if i % 1000 == 999:
+            print(f"              {i + 1} tries, {held} of them held by the standby, {firsts.count(2)} applied twice", flush=True)
+    check(held > n / 10, f"{held} of {n} tries were held by the standby")
     return firsts
 
 
 @timeout(1500)
 def test_two_copies_around_a_flip_in_any_order_are_applied_once(t):
-    n = 10000 if t.long else 400
+    n = 10000 if t.long else 200
     eq([i for i, n_first in enumerate(tries(t, n, True, 1)) if n_first != 1], [])
 
 

@@ -44,6 +44,36 @@ static void what_the_peer_did_not_process_is_known_by_its_words(void **state)
     }
 }
 
+#define REFUSED "REFUSED_STREAM, retrying a fresh connect\n"
+
+// libcurl 7.88 sets a flag when a stream is refused, and clears it only where it says so: not on a
+// kept connection.
+static void a_refusal_from_before_is_not_believed(void **state)
+{
+    (void)state;
+    struct goaways goaways = {0};
+    struct stream stream = {0};
+    stream_begin(&stream);
+    stream_line(&stream, &goaways, SLICE(REUSED));
+    stream_line(&stream, &goaways, SLICE(STREAM5));
+    stream_line(&stream, &goaways, SLICE(DIED));
+    stream_line(&stream, &goaways, SLICE(OPENED));
+    stream_line(&stream, &goaways, SLICE(STREAM5));
+    stream_line(&stream, &goaways, SLICE(REFUSED));
+    assert_false(stream_not_taken(&stream, &goaways));
+    stream_line(&stream, &goaways, SLICE(DIED));
+    assert_false(stream_not_taken(&stream, &goaways));
+    // What was told of is forgotten.
+    stream_begin(&stream);
+    stream_line(&stream, &goaways, SLICE(OPENED));
+    stream_line(&stream, &goaways, SLICE(STREAM5));
+    stream_line(&stream, &goaways, SLICE(REFUSED));
+    assert_true(stream_not_taken(&stream, &goaways));
+    // One that ended without a word may have been refused.
+    stream_begin(&stream);
+    assert_true(stream.suspect);
+}
+
 static void a_goaway_holds_for_all_on_its_connection_and_for_no_other(void **state)
 {
     (void)state;
@@ -112,6 +142,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
             cmocka_unit_test(what_the_peer_did_not_process_is_known_by_its_words),
+            cmocka_unit_test(a_refusal_from_before_is_not_believed),
             cmocka_unit_test(a_goaway_holds_for_all_on_its_connection_and_for_no_other),
             cmocka_unit_test(one_goes_ahead_until_something_was_answered),
             cmocka_unit_test(one_that_was_not_answered_is_followed_by_another),
