@@ -1,9 +1,10 @@
 // Fuzzes what makes a mail: addresses, RFC 2047 headers, MIME bodies, dots. tests/fuzz/test_fuzz.py
-// builds it. A byte (which parts there are), then lines: sender, recipient, subject; the rest is
-// the body. Properties, judged by a reader of its own: 7 bit, CRLF, bounded lines, no header that
-// nobody asked for, envelope addresses that are one argument, and everything decodes to what went
-// in.
+// builds it. A byte (which parts there are; bit 7: a file called like the subject), then lines:
+// sender, recipient, subject; the rest is the body. Properties, judged by a reader of its own: 7
+// bit, CRLF, bounded lines, no header that nobody asked for, envelope addresses that are one
+// argument, and everything decodes to what went in.
 #include "dispatcher/send/encode.h"
+#include "dispatcher/send/filename.h"
 #include "dispatcher/send/smtp.h"
 
 #include <assert.h>
@@ -175,6 +176,70 @@ static void check_bodies(struct slice message, const struct content *content)
     assert(slice_eq(rest, SLICE("--\r\n")));
 }
 
+static void decode_percent(struct slice in, struct text *out)
+{
+    for (size_t i = 0; i < in.len; i++) {
+        unsigned value = in.ptr[i];
+        if (value == '%') {
+            assert(i + 2 < in.len);
+            char digits[3] = {(char)in.ptr[i + 1], (char)in.ptr[i + 2], '\0'};
+            value = (unsigned)strtoul(digits, NULL, 16);
+            i += 2;
+        }
+        assert(text_char(out, (char)value));
+    }
+}
+
+// filename="..", or the pieces of RFC 2231 in their order.
+static void check_file(struct slice part, const char *path)
+{
+    AUTO_TEXT struct text name = {.max = OUT_MAX};
+    struct slice head = next_line(&part, "\r\n\r\n");
+    size_t at;
+    bool quoted = false;
+    for (int piece = 0; head.len;) {
+        struct slice line = next_line(&head, "\r\n");
+        char mark[20];
+        snprintf(mark, sizeof mark, " filename*%d*=", piece);
+        assert(line.len <= 76 && (line.ptr[0] == ' ' || slice_starts(line, SLICE("Content-"))));
+        line.len -= line.ptr[line.len - 1] == ';';
+        if (find(line, " filename=\"", &at) && at == 0) {
+            add(&name, upto(from(line, 11), line.len - 12));
+            quoted = true;
+        } else if (find(line, "=UTF-8''", &at)) {
+            decode_percent(from(line, at + 8), &name);
+            piece++;
+        } else if (find(line, mark, &at)) {
+            decode_percent(from(line, strlen(mark)), &name);
+            piece++;
+        }
+    }
+    assert(!quoted || !memchr(name.ptr, '"', name.len));
+    assert(slice_eq(text_slice(&name), slice_of(filename_of(path))));
+}
+
+// The text's part is what it is without files.
+static void check_mixed(struct slice message, const struct content *content)
+{
+    static const char type[] = "multipart/mixed;\r\n boundary=\"";
+    size_t at;
+    char mark[80];
+    struct slice name = field(message, "\r\nContent-Type: ");
+    assert(find(name, type, &at) && at == 0);
+    name = from(name, strlen(type));
+    assert(find(name, "\"", &at) && at < 60);
+    snprintf(mark, sizeof mark, "\r\n--%.*s\r\n", (int)at, (const char *)name.ptr);
+    struct slice rest = message;
+    next_line(&rest, mark);
+    struct slice body = next_line(&rest, mark);
+    AUTO_TEXT struct text alone = {.max = OUT_MAX};
+    add(&alone, SLICE("\r\n"));
+    add(&alone, body);
+    add(&alone, SLICE("\r\n"));
+    check_bodies(text_slice(&alone), content);
+    check_file(rest, content->attachments[0].path);
+}
+
 static size_t fields(struct slice head)
 {
     size_t n = 0;
@@ -224,13 +289,17 @@ static void check_message(struct slice message, const struct content *content, b
     }
     assert(find(message, "\r\n\r\n", &end));
     struct slice head = upto(message, end + 2);
-    assert(fields(head) == (content->text && content->html ? 7 : 8));
+    bool several = content->n_attachments || (content->text && content->html);
+    assert(fields(head) == (several ? 7 : 8));
     AUTO_TEXT struct text subject = {.max = OUT_MAX};
     decode_header(field(head, "\r\nSubject: "), &subject);
     assert(slice_eq(text_slice(&subject), slice_of(content->subject)));
     check_name(field(head, "From: "), content->from);
     check_name(field(head, "\r\nTo: "), content->to);
-    check_bodies(message, content);
+    if (content->n_attachments)
+        check_mixed(message, content);
+    else
+        check_bodies(message, content);
 }
 
 static void check_address(const char *address, bool utf8)
@@ -252,7 +321,8 @@ static void check_wire(const struct smtp_request *request, const struct content 
         add(&message, line.len && line.ptr[0] == '.' ? from(line, 1) : line);
         add(&message, SLICE("\r\n"));
     }
-    assert(request->size == message.len);
+    assert(request->size == message.len + inlays_size(&request->inlays));
+    assert(request->inlays.n == content->n_attachments);
     check_message(text_slice(&message), content, request->needs_utf8);
 }
 
@@ -281,6 +351,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             .html = data[0] % 3 != 0 ? body : NULL,
             .message_id = id,
             .date = date};
+    struct attachment attachment = {.path = subject, .size = 100};
+    content.attachments = &attachment;
+    content.n_attachments = data[0] >> 7;
     struct provider provider = {.url = url, .plain = true};
     struct smtp_request request = {0};
     enum failure_level level;

@@ -17,7 +17,7 @@ FLAGS = ["-std=gnu17", "-D_GNU_SOURCE", "-g", "-O1", "-fsanitize=fuzzer,address,
 # What a target may use: code without sockets and databases. The linker takes what each one needs.
 POOL = ["common/*.c", "common/json/*.c", "common/template/*.c", "common/config/*.c", "receiver/verify/*.c",
         "receiver/arrival.c", "receiver/pubkey.c", "receiver/accept/read*.c", "receiver/http/head.c", "receiver/http/inflate.c",
-        "dispatcher/delivery.c", *(f"dispatcher/send/{name}.c" for name in ("address", "encode", "mime", "reply", "smtp")),
+        "dispatcher/attachment.c", "dispatcher/delivery.c", *(f"dispatcher/send/{name}.c" for name in ("address", "encode", "mime", "filename", "inlay", "reply", "smtp")),
         *(f"dispatcher/send/{name}.c" for name in (
             "http", "compose", "rules", "jwt", "segments", "sms", "twilio", "sinch", "vonage", "telnyx", "gateway", "push", "apns",
             "fcm", "fcm_reply", "webpush", "webpush_crypt", "ses", "sigv4", "mail_api"))]

@@ -46,6 +46,32 @@ static void content_survives_the_way_through_json(void **state)
     text_fini(&json);
 }
 
+static void attachments_are_stored_by_path_size_and_hash(void **state)
+{
+    (void)state;
+    struct content content = sample(), back = {0};
+    struct text json;
+    struct err err;
+    content.attachments = xcalloc(2, sizeof content.attachments[0]);
+    content.n_attachments = 2;
+    content.attachments[0] = (struct attachment){.path = xstrdup("in/\"1\".pdf"), .size = 5};
+    content.attachments[1] = (struct attachment){.path = xstrdup("b"), .size = 5242880};
+    memset(content.attachments[1].sha256, 0xa5, 32);
+    text_init(&json, 4096);
+    assert_true(content_to_json(&content, &json));
+    assert_non_null(
+            strstr(text_cstr(&json), ",\"attachments\":[{\"path\":\"in/\\\"1\\\".pdf\",\"size\":5,"
+                                     "\"sha256\":\"0000"));
+    assert_true(content_from_json(text_slice(&json), &back, &err));
+    assert_int_equal(back.n_attachments, 2);
+    assert_string_equal(back.attachments[0].path, "in/\"1\".pdf");
+    assert_int_equal(back.attachments[1].size, 5242880);
+    assert_memory_equal(back.attachments[1].sha256, content.attachments[1].sha256, 32);
+    content_fini(&content);
+    content_fini(&back);
+    text_fini(&json);
+}
+
 static void content_that_does_not_fit_is_an_error(void **state)
 {
     (void)state;
@@ -87,6 +113,29 @@ static void refuses_stored_content_it_can_not_read_whole(void **state)
             "\"date\":\"e\"}",
             "{\"from\":\"a\",\"to\":\"b\",\"subject\":\"c\",\"message_id\":\"d\",\"date\":\"e\","
             "\"html\":null}",
+            "{\"from\":\"a\",\"to\":\"b\",\"subject\":\"c\",\"message_id\":\"d\",\"date\":\"e\","
+            "\"attachments\":[]}",
+            "{\"from\":\"a\",\"to\":\"b\",\"subject\":\"c\",\"message_id\":\"d\",\"date\":\"e\","
+            "\"attachments\":{}}",
+            "{\"from\":\"a\",\"to\":\"b\",\"subject\":\"c\",\"message_id\":\"d\",\"date\":\"e\","
+            "\"attachments\":[7]}",
+            "{\"from\":\"a\",\"to\":\"b\",\"subject\":\"c\",\"message_id\":\"d\",\"date\":\"e\","
+            "\"attachments\":[{\"size\":1,\"sha256\":"
+            "\"0000000000000000000000000000000000000000000000000000000000000000\"}]}",
+            "{\"from\":\"a\",\"to\":\"b\",\"subject\":\"c\",\"message_id\":\"d\",\"date\":\"e\","
+            "\"attachments\":[{\"path\":\"a\",\"size\":0,\"sha256\":"
+            "\"0000000000000000000000000000000000000000000000000000000000000000\"}]}",
+            "{\"from\":\"a\",\"to\":\"b\",\"subject\":\"c\",\"message_id\":\"d\",\"date\":\"e\","
+            "\"attachments\":[{\"path\":\"a\",\"size\":\"1\",\"sha256\":"
+            "\"0000000000000000000000000000000000000000000000000000000000000000\"}]}",
+            "{\"from\":\"a\",\"to\":\"b\",\"subject\":\"c\",\"message_id\":\"d\",\"date\":\"e\","
+            "\"attachments\":[{\"path\":\"a\",\"size\":1,\"sha256\":"
+            "\"000000000000000000000000000000000000000000000000000000000000000\"}]}",
+            "{\"from\":\"a\",\"to\":\"b\",\"subject\":\"c\",\"message_id\":\"d\",\"date\":\"e\","
+            "\"attachments\":[{\"path\":\"a\",\"size\":1,\"sha256\":"
+            "\"000000000000000000000000000000000000000000000000000000000000000G\"}]}",
+            "{\"from\":\"a\",\"to\":\"b\",\"subject\":\"c\",\"message_id\":\"d\",\"date\":\"e\","
+            "\"attachments\":[{\"path\":\"a\",\"size\":1}]}",
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct content content;
@@ -113,6 +162,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
             cmocka_unit_test(names_every_state_and_outcome),
             cmocka_unit_test(content_survives_the_way_through_json),
+            cmocka_unit_test(attachments_are_stored_by_path_size_and_hash),
             cmocka_unit_test(content_that_does_not_fit_is_an_error),
             cmocka_unit_test(content_that_is_not_utf8_is_an_error),
             cmocka_unit_test(refuses_stored_content_it_can_not_read_whole),

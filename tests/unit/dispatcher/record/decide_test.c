@@ -105,6 +105,25 @@ static void every_outcome_leads_to_the_state_of_the_table(void **state)
         check_row(&rows[i]);
 }
 
+static void an_attachment_that_changed_ends_it_with_its_own_words(void **state)
+{
+    (void)state;
+    static const char said[] = "attachment 'a.pdf' is not the file it was";
+    for (int unknown = 0; unknown < 2; unknown++) {
+        struct delivery delivery = {.order = AT_LEAST_ONCE,
+                .tries = 2,
+                .created_us = NOW,
+                .earlier_unknown = unknown,
+                .result = {.outcome = ATTEMPT_REFUSED, .spoilt = true}};
+        memcpy(delivery.result.detail, said, sizeof said);
+        struct decision got = decide(&delivery, &spec, NOW, 0);
+        // What may have been taken is never called dead.
+        assert_int_equal(got.state, unknown ? DELIVERY_UNKNOWN : DELIVERY_DEAD);
+        assert_false(got.again);
+        assert_string_equal(got.reason, said);
+    }
+}
+
 static void jitter_spreads_around_the_rung(void **state)
 {
     (void)state;
@@ -295,6 +314,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
             cmocka_unit_test(every_outcome_leads_to_the_state_of_the_table),
+            cmocka_unit_test(an_attachment_that_changed_ends_it_with_its_own_words),
             cmocka_unit_test(jitter_spreads_around_the_rung),
             cmocka_unit_test(what_came_back_together_is_told_to_come_at_different_times),
             cmocka_unit_test(a_providers_own_errors_spend_no_try),

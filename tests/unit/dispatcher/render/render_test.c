@@ -316,6 +316,36 @@ static void the_domain_of_a_sender_is_found(void **state)
     assert_int_equal(render_domain("nobody").len, 0);
 }
 
+// The folder is there; what the file is is measured elsewhere.
+static void a_value_of_a_path_leads_into_no_other_folder(void **state)
+{
+    (void)state;
+    char *patterns[] = {
+            (char[]){"in/{{data.note}}.pdf"}, (char[]){"in/{{{data.note}}}.pdf"}};
+    static const struct {
+        const char *note, *why;
+    } rows[] = {{"../secret", "a '/' can't stand in a value"},
+            {"a/b", "a '/' can't stand in a value"}, {"/etc/x", "a '/' can't stand in a value"},
+            {"a\\u000ab", "control character"},
+            {"missing", "'in/missing.pdf': there is no such file"}};
+    for (size_t i = 0; i < ARRAY_LEN(rows) * 2; i++) {
+        struct delivery d;
+        struct err err = {0};
+        AUTO_TEXT struct text values = {.max = 1000};
+        text_fmt(&values, VALUES("", "%s"), rows[i / 2].note);
+        messages[0].attachments = &patterns[i % 2];
+        messages[0].n_attachments = 1;
+        struct render_context context = {
+                .policy = &policy, .templates = parsed, .attachments = "/tmp"};
+        assert_false(render_of(1, text_cstr(&values), &d, &err)); // without a folder
+        d.channel = CHANNEL_EMAIL;
+        assert_row(!render_content(&context, &d, &err), rows[i / 2].note);
+        assert_row(err.kind == ERR_INPUT && strstr(err.msg, rows[i / 2].why), err.msg);
+        assert_row(!d.content.subject && d.content.n_attachments == 0, rows[i / 2].note);
+    }
+    messages[0].n_attachments = 0;
+}
+
 int main(void)
 {
     struct err err = {0};
@@ -334,6 +364,7 @@ int main(void)
             cmocka_unit_test(the_contacts_locale_is_used_where_it_has_templates),
             cmocka_unit_test(what_cannot_be_rendered_says_why_and_fills_nothing),
             cmocka_unit_test(the_domain_of_a_sender_is_found),
+            cmocka_unit_test(a_value_of_a_path_leads_into_no_other_folder),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     templates_free(parsed);

@@ -1,5 +1,5 @@
 #include "dispatcher/send/dialog.h"
-#include "tests/test.h"
+#include "tests/unit/dispatcher/send/files_kit.h"
 
 static char mail_from[] = "shop@example.net", rcpt[] = "ann@example.org";
 
@@ -227,6 +227,43 @@ static void a_line_without_end_is_bounded(void **state)
     talk_fini(&talk);
 }
 
+// All of it in pieces, the final dot in the last one; then again where the file is another.
+static void a_message_with_a_file_goes_out_piece_by_piece(void **state)
+{
+    (void)state;
+    static unsigned char bytes[40000];
+    struct content files = {0};
+    struct err err = {0};
+    kit_fill(bytes, sizeof bytes, 1);
+    kit_put("a", bytes, sizeof bytes);
+    assert_true(attachment_add(&files, kit_folder, "a", &err));
+    for (int changed = 0; changed < 2; changed++) {
+        struct talk talk;
+        talk_init(&talk, "head\r\ntail\r\n.\r\n");
+        talk.request.inlays.folder = kit_folder;
+        inlays_add_file(&talk.request.inlays, 6, &files.attachments[0], true);
+        size_t all = 15 + inlays_size(&talk.request.inlays), sent = 0, n;
+        bool dot = false;
+        up_to_body(&talk);
+        if (changed)
+            kit_put("a", bytes, sizeof bytes - 1);
+        while (talk.dialog.phase == SMTP_BODY && (n = dialog_output(&talk.dialog).len) > 0) {
+            struct slice out = dialog_output(&talk.dialog);
+            assert_in_range(n, 1, 16384);
+            dot = dot || memmem(out.ptr, n, "\r\n.\r\n", 5) != NULL;
+            sent += n;
+            dialog_sent(&talk.dialog, n);
+        }
+        assert_int_equal(dot, !changed);
+        assert_int_equal(talk.dialog.spoilt.kind, changed ? ERR_INPUT : ERR_NONE);
+        assert_int_equal(talk.dialog.phase, changed ? SMTP_BODY : SMTP_END_OF_DATA);
+        assert_true(changed ? sent < all : sent == all);
+        inlays_fini(&talk.request.inlays);
+        talk_fini(&talk);
+    }
+    content_fini(&files);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -242,6 +279,7 @@ int main(void)
             cmocka_unit_test(a_250_before_the_dot_is_not_acceptance),
             cmocka_unit_test(a_250_to_data_is_not_leave_to_send),
             cmocka_unit_test(a_line_without_end_is_bounded),
+            cmocka_unit_test(a_message_with_a_file_goes_out_piece_by_piece),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, kit_set_up, kit_tear_down);
 }

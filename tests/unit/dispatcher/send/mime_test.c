@@ -1,6 +1,8 @@
 #include "dispatcher/send/mime.h"
 #include "tests/test.h"
 
+#include <stdio.h>
+
 static struct mailbox from = {
         .name = (char[]){"Example Shop"}, .address = (char[]){"shop@example.net"}, .domain = 5};
 static struct mailbox to = {.address = (char[]){"ann@example.org"}, .domain = 4};
@@ -178,6 +180,55 @@ static void refuses_what_makes_no_message(void **state)
     assert_null(build(&unset));
 }
 
+static char file_path[] = "in/Käse.pdf";
+static struct attachment file = {.path = file_path, .size = 100};
+
+static void files_are_parts_around_what_it_is_without_them(void **state)
+{
+    (void)state;
+    struct content content = content_of("x", "plain", "<p>");
+    AUTO_FREE char *alone = build(&content);
+    content.attachments = &file;
+    content.n_attachments = 1;
+    struct text out;
+    text_init(&out, 1 << 20);
+    struct err err = {0};
+    AUTO_INLAYS struct inlays inlays = {0};
+    assert_true(mime_build(&content, &from, &to, &out, &inlays, &err));
+    const char *got = text_cstr(&out), *type = strstr(alone, "Content-Type: ");
+    assert_memory_equal(got, alone, type - alone);
+    const char *mixed = got + (type - alone);
+    char boundary[KEY_HEX + 2];
+    assert_int_equal(
+            sscanf(mixed, "Content-Type: multipart/mixed;\r\n boundary=\"%34[^\"]", boundary), 1);
+    assert_null(strstr(alone, boundary));
+    // The whole alternative is there, as it is without files.
+    AUTO_TEXT struct text want = {.max = 1 << 20};
+    text_fmt(&want,
+            "Content-Type: multipart/mixed;\r\n boundary=\"%s\"\r\n\r\n--%s\r\n%s--%s\r\n"
+            "Content-Type: application/pdf\r\nContent-Transfer-Encoding: base64\r\n"
+            "Content-Disposition: attachment;\r\n "
+            "filename*=UTF-8''K%%C3%%A4se.pdf\r\n\r\n--%s--\r\n",
+            boundary, boundary, type, boundary, boundary);
+    assert_string_equal(mixed, text_cstr(&want));
+    assert_int_equal(inlays.n, 1);
+    text_fini(&out);
+}
+
+static void a_name_that_could_end_its_header_is_refused(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {
+            "a\r\nBcc: eve@example.org", "a\n", "a\x7f", "\xff", "../a", "/a", ""};
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+        struct attachment attachment = {.path = (char *)(uintptr_t)bad[i], .size = 1};
+        struct content content = content_of("x", "plain", NULL);
+        content.attachments = &attachment;
+        content.n_attachments = 1;
+        assert_row(!build(&content), bad[i]);
+    }
+}
+
 static void a_message_over_the_bound_is_an_error(void **state)
 {
     (void)state;
@@ -220,6 +271,8 @@ int main(void)
             cmocka_unit_test(no_line_end_reaches_a_header),
             cmocka_unit_test(refuses_what_makes_no_message),
             cmocka_unit_test(a_message_over_the_bound_is_an_error),
+            cmocka_unit_test(files_are_parts_around_what_it_is_without_them),
+            cmocka_unit_test(a_name_that_could_end_its_header_is_refused),
             cmocka_unit_test(long_names_are_folded_before_the_address),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
