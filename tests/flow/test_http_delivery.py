@@ -4,6 +4,7 @@ import sys
 
 from harness import *
 from kit.deliveries import POLICY, Rows, ended, promises_hold
+from kit.npm import prism
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 # pylint: disable=wrong-import-position
@@ -99,3 +100,16 @@ def test_promises_hold_with_a_fault_in_one_of_five_and_a_kill(t):
     w.dispatcher()
     eventually(lambda: all(rows.state(nid) in (2, 9) for nid in ids), 40, "every delivery has an end")
     promises_hold(p, rows, count)
+
+
+@timeout(300)
+def test_resends_own_document_allows_what_is_sent(t):
+    proc, url = prism(t, "openapi/resend.yaml")
+    w = t.pawl(t.migrated_cluster(), policy=POLICY.replace("@SMTP_PROVIDER@", f'{{ driver: resend, token: credential:api, url: "{url}" }}'))
+    w.dispatcher()
+    rows = Rows(w)
+    nid = rows.add("least", "Ann <ann@example.net>", note="Käse & Brot")
+    ended(rows, nid, 2, 20)
+    [(code, said)] = rows.cluster.query("SELECT code, provider_id FROM pawl.attempts")
+    check(code == 200 and said, f"{code} {said}")
+    check("violation" not in proc.output().lower(), proc.tail())

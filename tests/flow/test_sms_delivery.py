@@ -8,7 +8,7 @@ import urllib.parse
 
 from harness import *
 from kit.https import Authority, openssl
-from kit.npm import installed
+from kit.npm import prism
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 # pylint: disable=wrong-import-position
@@ -247,25 +247,12 @@ def test_promises_hold_with_a_fault_in_one_of_five_and_a_kill(t):
 
 @timeout(300)
 def test_twilios_own_document_allows_what_is_sent(t):
-    document = t.need_shared("openapi/twilio_messages.json")
-    folder, port = installed(t, "tests/peers/prism"), free_ports()
-    prism = Proc("prism", ["node", os.path.join(folder, "node_modules", ".bin", "prism"), "mock", "-p", str(port), "-h", "127.0.0.1", document])
-    t.keep(Closing(prism))
-    eventually(lambda: "listening" in prism.output(), 60, "Prism answers")
-    channel = f'  sms: {{ from: "{OWN}", providers: [{{ {DRIVERS["twilio"].row}, url: "http://127.0.0.1:{port}", callback: "https://a.example/c" }}] }}'
+    peer, url = prism(t, "openapi/twilio_messages.json")
+    channel = f'  sms: {{ from: "{OWN}", providers: [{{ {DRIVERS["twilio"].row}, url: "{url}", callback: "https://a.example/c" }}] }}'
     channel = channel.replace("AC1,", "AC" + "0" * 32 + ",")
     shop = Shop(t, channel, "sms")
     order = shop.order("least", phone=PHONE)
     shop.ended(order, "accepted", 20)
     [(outcome, _, code, _, _, sid)] = shop.attempts(order)
     eq((outcome, code, sid[:2]), (1, 201, "SM"))
-    check("error" not in prism.output().lower().replace("error_", ""), prism.tail())
-
-
-class Closing:
-    def __init__(self, proc):
-        self.proc = proc
-
-    def close(self):
-        self.proc.sigterm()
-        self.proc.wait(10)
+    check("error" not in peer.output().lower().replace("error_", ""), peer.tail())

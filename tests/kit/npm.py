@@ -35,6 +35,15 @@ def installed(t, source, *files):
     return there
 
 
+def prism(t, document):
+    """(process, URL) of Prism, which answers by that document of ../shared and refuses what it does not allow."""
+    path = t.need_shared(document)
+    folder, port = installed(t, "tests/peers/prism"), procs.free_ports()
+    proc = procs.Proc("prism", ["node", os.path.join(folder, "node_modules", ".bin", "prism"), "mock", "-p", str(port), "-h", "127.0.0.1", path])
+    procs.eventually(lambda: "listening" in proc.output(), 60, "Prism answers")
+    return proc, f"http://127.0.0.1:{port}"
+
+
 def fetch(folder):
     """What went wrong, "" when nothing."""
     argv = ["npm", "ci", "--omit=optional", "--omit=peer", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error",
