@@ -10,7 +10,7 @@
 
 enum {
     FORGED_LEAST = 300,
-    BODY_BITS_MAX = 150,
+    BODY_BITS_LEAST = 60,
     FIELDS_BITS_MAX = 500,
     SIGNATURE_TAIL = 24,
     BESIDE = 16
@@ -135,8 +135,11 @@ static void forge_body(struct forge *forge)
     struct slice body = forged.body;
     AUTO_FREE unsigned char *copy = xmalloc(body.len + 1);
     // Where only fields are signed, most bits are no forgery.
-    size_t most = scheme_has_part(forge->row, PART_BODY) ? BODY_BITS_MAX : FIELDS_BITS_MAX;
-    size_t bits = 8 * body.len, step = bits > most ? bits / most + 1 : 1;
+    size_t most = FIELDS_BITS_MAX;
+    if (scheme_has_part(forge->row, PART_BODY))
+        most = forge->n + BODY_BITS_LEAST < FORGED_LEAST ? (size_t)(FORGED_LEAST - forge->n)
+                                                         : BODY_BITS_LEAST;
+    size_t bits = 8 * body.len, step = bits > most ? bits / most : 1;
     for (size_t bit = 0; bit < bits; bit += step) {
         memcpy(copy, body.ptr, body.len);
         copy[bit / 8] ^= (unsigned char)(1u << bit % 8);
@@ -281,10 +284,10 @@ static void forge_all(struct sig_case *signed_case, void *user)
     if (!row || !is_plain(signed_case))
         return;
     struct forge forge = {signed_case, scheme_spoken(row, &signed_case->request), 0};
-    if (forge.row->kind == SCHEME_HMAC || forge.row->jwt)
-        forge_body(&forge);
     forge_headers(&forge);
     forge_line(&forge);
+    if (forge.row->kind == SCHEME_HMAC || forge.row->jwt)
+        forge_body(&forge); // last: as many as are lacking
     forge_secret(&forge);
     bool by_member = forge.row->kind == SCHEME_TOKEN && forge.row->token == TOKEN_MEMBER;
     if (forge.n < FORGED_LEAST && !by_member)
