@@ -3,6 +3,8 @@ import base64
 import email
 import email.policy
 import os
+import re
+import socket
 import sys
 
 from harness import *
@@ -244,3 +246,33 @@ def test_the_policy_is_checked_with_places(t):
     w = t.pawl(t.migrated_cluster(), policy=POLICY, edit=with_files("invoices/{{order.id}}.pdf"), setup=False)
     status, _, told = w.run("policy", "apply")
     check(status == 5 and "dispatcher: { attachments: FOLDER }" in told and "policy.yaml:" in told, told)
+
+
+def test_a_file_that_changes_while_it_is_sent_cuts_the_request_before_its_end(t):
+    listener = socket.socket()
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 17)  # connections have it too: most of it waits for us
+    listener.bind(("127.0.0.1", 0))
+    listener.listen()
+    folder = Folder()
+    for name in "ab":
+        folder.put(name, os.urandom(5 * MIB))
+    url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+    w = t.pawl(t.migrated_cluster(), policy=POLICY.replace("@SMTP_PROVIDER@", f'{{ driver: resend, token: credential:api, url: "{url}" }}'),
+               edit=with_files("a", "b"), host=folder.host())
+    w.dispatcher()
+    rows = Rows(w)
+    nid = rows.add("least", "ann@example.net")
+    listener.settimeout(20)
+    with listener, listener.accept()[0] as peer:
+        peer.settimeout(20)
+        got = peer.recv(1000)
+        folder.put("b", os.urandom(5 * MIB))  # the first is on its way
+        for some in iter(lambda: peer.recv(65536), b""):
+            got += some
+    length = int(re.search(rb"Content-Length: (\d+)", got)[1])
+    head, _, body = got.partition(b"\r\n\r\n")
+    check(head.startswith(b"POST /emails ") and 10 * MIB < len(body) < length, f"{len(body)} of {length} bytes")
+    check(b"}" not in body[-1000:], "the end of the object never came")
+    ended(rows, nid, 8)
+    check("'b' is not the file it was" in rows.delivery(nid)[4], rows.delivery(nid)[4])
+    eq(rows.outcomes(nid), [2])
