@@ -33,6 +33,7 @@ struct receipt {
     struct delivery_place place;
     enum suppress_reason suppress; // why nothing more may go to the address; 0 = it may
     int64_t wait_s;                // of RECEIPT_TEMPORARY: not tried again before
+    const char *provider;          // the driver whose receipts these are, never freed; NULL = any
     char id[128];                  // the provider's own id of the message, "" = none
     char said[320];                // "twilio undelivered 30003: ..", printable
 };

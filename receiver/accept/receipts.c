@@ -78,6 +78,34 @@ static int64_t big_or_zero(const struct pg *pg, int call, int row, int col)
     return pg_null(pg, call, row, col) ? 0 : pg_big(pg, call, row, col);
 }
 
+// smtp and http go to anybody's service, so anybody's receipts may be of them.
+static const char *driver_of(
+        const struct policy *policy, enum channel_kind channel, struct slice name)
+{
+    const struct channel *rows = &policy->channels[channel];
+    for (size_t i = 0; i < rows->n_providers; i++) {
+        const char *driver = rows->providers[i].driver_name;
+        if (!slice_eq(name, slice_of(rows->providers[i].name)))
+            continue;
+        return strcmp(driver, "smtp") == 0 || strcmp(driver, "http") == 0 ? NULL : driver;
+    }
+    return NULL;
+}
+
+static void take_tries(
+        const struct batch *batch, const struct pg *pg, int call, int row, struct settle *settle)
+{
+    const char *driver = pg_null(pg, call, row, 11) ? NULL
+                                                    : driver_of(batch->policy, settle->channel,
+                                                              pg_bytes(pg, call, row, 11));
+    settle->driver = driver ? xstrdup(driver) : NULL;
+    size_t n = pg_null(pg, call, row, 12) ? 0 : pg_array_len(pg, call, row, 12);
+    for (size_t i = 0; i < n; i++) {
+        AUTO_FREE char *id = slice_dup(pg_array_bytes(pg, call, row, 12, i));
+        settle_failed(settle, id);
+    }
+}
+
 void receipts_locked(struct work *work, int call)
 {
     const struct pg *pg = work->pg;
@@ -95,6 +123,7 @@ void receipts_locked(struct work *work, int call)
         settle->expires_us = big_or_zero(pg, call, row, 8);
         settle->retry_until_us = big_or_zero(pg, call, row, 9);
         settle->asks = pg_bool(pg, call, row, 10);
+        take_tries(work->batch, pg, call, row, settle);
     }
 }
 
@@ -122,9 +151,11 @@ static void judge_one(struct batch *batch, struct item *item)
     told.to = told.settle->state;
     batch->told[batch->n_told++] = told;
     item->settled = told.outcome;
-    event->outcome = told.outcome == SETTLE_NOWHERE ? EVENT_UNMAPPED : EVENT_ACCEPTED;
+    // Of an event that says something of an order too, that stands: parked, or accepted.
     if (told.outcome == SETTLE_NOWHERE)
         event->remark = "unknown-delivery";
+    else if (event->outcome == EVENT_UNMAPPED)
+        event->outcome = EVENT_ACCEPTED;
 }
 
 void receipts_judge(struct batch *batch)

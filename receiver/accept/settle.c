@@ -18,17 +18,39 @@ void settle_fini(struct settle *settle)
 {
     free(settle->address);
     free(settle->provider_id);
+    free(settle->driver);
+    for (size_t i = 0; i < settle->n_failed; i++)
+        free(settle->failed[i]);
+    free(settle->failed);
+}
+
+void settle_failed(struct settle *settle, const char *id)
+{
+    settle->failed = xrealloc(settle->failed, (settle->n_failed + 1) * sizeof *settle->failed);
+    settle->failed[settle->n_failed++] = xstrdup(id);
+}
+
+static bool failed_before(const struct settle *settle, const char *id)
+{
+    for (size_t i = 0; i < settle->n_failed; i++)
+        if (strcmp(settle->failed[i], id) == 0)
+            return true;
+    return false;
 }
 
 // Whether the receipt is of the try that counts now. While a try is on the wire, or its outcome is
 // unknown, the id that is stored is an earlier one's; else it is the last one's. Where an id lacks
 // on either side, it is taken to be of this try. What is due to be asked about is such an unknown
-// outcome.
+// outcome. The words of another provider are of a try before it was passed on.
 static bool of_this_try(const struct settle *settle, const struct receipt *receipt)
 {
     const char *last = settle->id[0] ? settle->id : settle->provider_id;
+    if (settle->driver && receipt->provider && strcmp(settle->driver, receipt->provider) != 0)
+        return false;
     if (!last || !receipt->id[0])
         return true;
+    if (strcmp(last, receipt->id) != 0 && failed_before(settle, receipt->id))
+        return false;
     bool earlier = settle->state == SETTLE_WIRE || settle->state == SETTLE_UNKNOWN ||
                    (settle->state == SETTLE_DUE && settle->asks);
     return (strcmp(last, receipt->id) == 0) != earlier;
@@ -60,7 +82,7 @@ static enum settle_outcome judge_accepted(struct settle *settle, const struct re
     const char *last = settle->id[0] ? settle->id : settle->provider_id;
     if (!is(settle->state, open))
         return SETTLE_SAME;
-    if (last && strcmp(last, receipt->id) == 0)
+    if ((last && strcmp(last, receipt->id) == 0) || failed_before(settle, receipt->id))
         return SETTLE_SAME;
     move(settle, SETTLE_ACCEPTED, receipt);
     return SETTLE_MOVED;
@@ -127,6 +149,8 @@ static enum settle_outcome judge_temporary(struct settle *settle, const struct r
     move(settle, again ? SETTLE_DUE : SETTLE_BOUNCED, receipt);
     settle->again = again;
     settle->wait_ms = again ? wait_ms : 0;
+    if (receipt->id[0])
+        settle_failed(settle, receipt->id);
     return SETTLE_MOVED;
 }
 

@@ -25,6 +25,10 @@ struct settle {
     // As it was locked:
     int state0, tries, order, type; // type: of the message
     char *address, *provider_id;    // owned; provider_id of the last try that was told of, or NULL
+    char *driver;  // owned: of the last try's provider; NULL = not known, or one whose receipts may
+                   // be of any
+    char **failed; // owned: ids of which a receipt said before that they failed
+    size_t n_failed;
     int64_t now_us, expires_us, retry_until_us; // database clock; 0 = never, no retry
     // As it is now:
     int state;
@@ -37,6 +41,9 @@ struct settle {
 };
 
 void settle_fini(struct settle *settle);
+
+// A receipt said that the try with this id (copied) failed.
+void settle_failed(struct settle *settle, const char *id);
 
 // Stored numbers.
 enum settle_outcome {

@@ -160,6 +160,7 @@ struct receipt *receipt_read(const struct source *source, struct slice body, str
     struct receipt *receipt = xcalloc(1, sizeof *receipt);
     receipt->kind = rule->kind == RECEIPT_NONE ? RECEIPT_UNSUBSCRIBED : rule->kind;
     receipt->channel = form->channel;
+    receipt->provider = form->provider;
     receipt->suppress = rule->suppress;
     receipt->wait_s = rule->wait_s;
     read_words(form, body, status, receipt);

@@ -154,6 +154,33 @@ def test_a_person_is_faster_than_the_look_up(t):
     eq((rows.state(nid), len(mark.posts["gone+m@example.net"])), (8, 1))
 
 
+def test_a_cancel_leaves_the_question_to_its_provider(t):
+    w, mark, rows = setup(t)
+    mark.hold = threading.Event()
+    nid = rows.add("least", "lost+l@example.net")
+    eventually(lambda: mark.searches, 10, "it asks")
+    w.must("deliveries", "cancel", nid, "--reason", "no longer wanted")
+    eq((rows.state(nid), rows.left()[2]), (9, 1), "it may be there")
+    mark.hold.set()
+    ended(rows, nid, 2, 20)
+    eq((rows.left(), copies(mark)), ((0, 0, 0), {"lost+l@example.net": 1}))
+
+
+def test_what_ended_while_it_was_looked_up_is_not_due_again(t):
+    w, mark, rows = setup(t)
+    nid = rows.add("least", "gone+l@example.net")
+    eventually(lambda: len(mark.searches) >= 1, 10, "it asks")
+    mark.hold = threading.Event()
+    seen = len(mark.searches)
+    rows.cluster.query("UPDATE pawl.deliveries SET lookup_at = now() WHERE lookup_at IS NOT NULL")
+    eventually(lambda: len(mark.searches) > seen, 20, "it asks when that counts")
+    w.must("deliveries", "cancel", nid, "--reason", "no longer wanted")
+    mark.hold.set()
+    eventually(lambda: rows.cluster.value("SELECT lookup_at FROM pawl.deliveries") is None, 20, "it is told")
+    eq((rows.state(nid), rows.left(), len(mark.posts["gone+l@example.net"])), (9, (0, 0, 1), 1))
+    check("cancelled" in rows.delivery(nid)[4], rows.delivery(nid)[4])
+
+
 def test_no_try_comes_after_the_provider_forgot_the_key(t):
     seen = []
 

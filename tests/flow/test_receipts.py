@@ -34,10 +34,10 @@ DUE, WIRE, ACCEPTED, REFUSED, UNKNOWN, DELIVERED, BOUNCED, COMPLAINED = 0, 1, 2,
 
 
 class Rig:
-    def __init__(self, t, script=None, **how):
+    def __init__(self, t, script=None, also=lambda text: text, **how):
         self.n = 0
         self.peer = t.keep(HttpPeer(script or self.take))
-        self.shop = Shop(t, CHANNELS % self.peer.url, "sms", edit=lambda text: text.replace("orders:", SOURCE + "orders:", 1), **how)
+        self.shop = Shop(t, CHANNELS % self.peer.url, "sms", edit=lambda text: also(text.replace("orders:", SOURCE + "orders:", 1)), **how)
         self.w, self.cluster = self.shop.w, self.shop.cluster
 
     def take(self, c, r):
@@ -172,6 +172,42 @@ def test_a_temporary_failure_is_a_new_try_of_an_at_least_once_delivery(t):
     eq(rig.state(least), ACCEPTED)
     rig.tell("delivered", sid="SM3", n=2)
     eq((rig.state(least), rig.shop.outcomes(least)), (DELIVERED, [1, 1]))
+
+
+def test_what_an_earlier_message_came_to_says_nothing_of_the_last(t):
+    rig = Rig(t)
+    order = rig.order("least", ACCEPTED)
+    for sid in ("SM1", "SM2"):
+        eventually(lambda: rig.row(order)["provider_id"] == sid, 10, sid)  # pylint: disable=cell-var-from-loop
+        rig.tell("undelivered", sid=sid, code="30001")
+        eq(rig.state(order), DUE)
+        if sid == "SM1":
+            rig.cluster.query("UPDATE pawl.due SET due_at = now()")
+            rig.comes_to(order, ACCEPTED)
+    rig.tell("sent", sid="SM1")  # of the first, late
+    eq((rig.state(order), rig.count("due")), (DUE, 1), "the message is still to be sent")
+    rig.cluster.query("UPDATE pawl.deliveries SET state = 1, provider_id = 'SM2'")
+    rig.w.breaks["all"] = "as if it were on the wire"
+    rig.tell("failed", sid="SM1")
+    eq(rig.state(order), WIRE)
+    rig.tell("delivered", sid="SM1")
+    eq(rig.state(order), DELIVERED, "good news counts whichever it is of")
+
+
+def test_a_receipt_that_says_something_of_an_order_too_stays_parked_or_accepted(t):
+    rules = """    events:
+      delivered: { order: /NoSuchMember, to: most }
+      sent: { order: /MessageSid, to: most }
+"""
+    rig = Rig(t, also=lambda text: text.replace("    receipts: sms\n", "    receipts: sms\n" + rules, 1))
+    order = rig.order("least", ACCEPTED)
+    rig.tell("delivered")
+    eq((rig.state(order), rig.cluster.query("SELECT outcome, reason FROM pawl.bodies WHERE type = 'delivered'")), (ACCEPTED, [(6, "no-order")]),
+       "what is parked means nothing until a person looks at it")
+    key, place = keys_of({"id": "0" * 32, "bucket": 1}, 2)
+    rig.tell("sent", sid="SM7", url=f"{URL}?delivery={key}&place={place}")
+    eq(rig.cluster.query("SELECT outcome, reason FROM pawl.bodies WHERE type = 'sent'"), [(1, "unknown-delivery")], "it moved its order")
+    eq(rig.cluster.value("SELECT count(*) FROM pawl.moves WHERE order_id = 'SM7' AND outcome = 1"), 1)
 
 
 def test_a_dead_number_is_suppressed_and_a_filtered_one_is_not(t):
@@ -323,7 +359,6 @@ def test_each_providers_receipts_come_in_as_it_signs_them(t):
     c = shop.cluster
     orders = [shop.order("least", email=f"c{i}@example.net", phone=f"+49151000000{i}") for i in range(4)]
     eventually(lambda: c.value("SELECT count(*) FROM pawl.deliveries WHERE state = 2") == 8, 20, "all are sent")
-    c.query("UPDATE pawl.deliveries SET provider_id = NULL")  # they went out by other providers than those that tell of them
     nids = [dict(zip(("id", "bucket"), c.query("SELECT notification_id::text, bucket FROM pawl.notifications WHERE order_id = %s", (o,))[0]))
             for o in orders]
     mail, text = [keys_of(n, 1) for n in nids], [keys_of(n, 2) for n in nids]
@@ -331,6 +366,7 @@ def test_each_providers_receipts_come_in_as_it_signs_them(t):
     batch = [{"event": e, "sg_event_id": f"{e}{i}", "sg_message_id": f"m{i}.x", "timestamp": int(time.time()), **args(i)} for i, e in
              ((0, "delivered"), (0, "processed"), (1, "bounce"), (0, "open"))]
     query = lambda i: f"?delivery={text[i][0]}&place={text[i][1]}"
+    c.query("UPDATE pawl.deliveries SET provider_id = NULL, provider = NULL")  # as if they went out by those that tell of them
     told = [
         signers.sendgrid(*batch), signers.sendgrid(batch[1], batch[0], {**batch[0], "event": "spamreport", "sg_event_id": "s0"}),
         signers.postmark({"RecordType": "Bounce", "ID": 7, "Type": "HardBounce", "MessageID": "pm2", "ServerID": 1,
@@ -355,3 +391,7 @@ def test_each_providers_receipts_come_in_as_it_signs_them(t):
     # A signature over the body alone: the URL can be changed, and then key and place do not agree.
     moved = signers.sinch({"batch_id": "b9", "recipient": "49", "code": 408, "status": "Rejected", "client_reference": text[0][0]}, query(2))
     eq((shop.w.post(moved).status, c.value("SELECT count(*) FROM pawl.bodies WHERE reason = 'no-delivery'")), (200, 1))
+    # Bad news of another provider than the last try's is of a try before.
+    c.query("UPDATE pawl.deliveries SET state = 2, provider = 'twilio' WHERE state = 10 AND channel = 2")
+    late = signers.vonage({"message_uuid": "u9", "status": "rejected", "error": {"title": 1120}, "client_ref": text[2][0]}, query(2))
+    eq((shop.w.post(late).status, c.query("SELECT outcome, to_state FROM pawl.receipts WHERE provider_id = 'u9'")), (200, [(3, 2)]))

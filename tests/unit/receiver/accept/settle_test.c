@@ -156,13 +156,47 @@ static void what_an_earlier_try_came_to_does_not_touch_the_one_that_counts(void 
             {"waits after a lost reply, 'sent' comes", 0, NULL, "SM1", RECEIPT_ACCEPTED,
                     SETTLE_MOVED},
             {"wire, 'sent' of the try before", 1, "SM1", "SM1", RECEIPT_ACCEPTED, SETTLE_SAME},
+            {"wire, an earlier one that failed", 1, "SM2", "SM0", RECEIPT_BOUNCED, SETTLE_STALE},
+            {"wire, 'sent' of an earlier one that failed", 1, "SM2", "SM0", RECEIPT_ACCEPTED,
+                    SETTLE_SAME},
+            {"waits, 'sent' of an earlier one that failed", 0, "SM2", "SM0", RECEIPT_ACCEPTED,
+                    SETTLE_SAME},
+            {"waits, an earlier one that failed is there", 0, "SM2", "SM0", RECEIPT_DELIVERED,
+                    SETTLE_MOVED},
+            {"waits after it failed, and fails for good", 0, "SM0", "SM0", RECEIPT_BOUNCED,
+                    SETTLE_MOVED},
             {"accepted, no id said", 2, "SM2", "", RECEIPT_BOUNCED, SETTLE_MOVED},
     };
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct settle settle = a_delivery(cases[i].state, AT_LEAST_ONCE);
         struct receipt receipt = a_receipt(cases[i].kind);
         settle.provider_id = cases[i].stored ? xstrdup(cases[i].stored) : NULL;
+        settle_failed(&settle, "SM0");
         snprintf(receipt.id, sizeof receipt.id, "%s", cases[i].said);
+        assert_row(settle_judge(&settle, &receipt, &message, 0) == cases[i].want, cases[i].name);
+        settle_fini(&settle);
+    }
+}
+
+static void bad_news_of_another_provider_is_of_another_try(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *driver, *provider;
+        enum receipt_kind kind;
+        enum settle_outcome want;
+    } cases[] = {
+            {"its own", "twilio", "twilio", RECEIPT_BOUNCED, SETTLE_MOVED},
+            {"another's", "telnyx", "twilio", RECEIPT_BOUNCED, SETTLE_STALE},
+            {"another's, temporary", "telnyx", "twilio", RECEIPT_TEMPORARY, SETTLE_STALE},
+            {"another's, but there", "telnyx", "twilio", RECEIPT_DELIVERED, SETTLE_MOVED},
+            {"by any", NULL, "twilio", RECEIPT_BOUNCED, SETTLE_MOVED},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct settle settle = a_delivery(SETTLE_WIRE, AT_LEAST_ONCE);
+        struct receipt receipt = a_receipt(cases[i].kind);
+        settle.driver = cases[i].driver ? xstrdup(cases[i].driver) : NULL;
+        receipt.provider = cases[i].provider;
         assert_row(settle_judge(&settle, &receipt, &message, 0) == cases[i].want, cases[i].name);
         settle_fini(&settle);
     }
@@ -205,6 +239,7 @@ int main(void)
             cmocka_unit_test(an_end_says_why),
             cmocka_unit_test(a_temporary_failure_waits_its_rung_and_at_least_what_the_code_asks),
             cmocka_unit_test(what_an_earlier_try_came_to_does_not_touch_the_one_that_counts),
+            cmocka_unit_test(bad_news_of_another_provider_is_of_another_try),
             cmocka_unit_test(several_of_one_batch_are_judged_on_the_running_state),
             cmocka_unit_test(what_was_never_sent_or_is_not_there_is_not_moved),
     };
