@@ -205,7 +205,16 @@ def test_a_claim_takes_all_its_slots_in_one_order(t):
 
 
 def test_a_rival_that_rolls_back_causes_no_wrong_end(t):
-    w = world(t, cap="{ most: 1, in: 1h, per: recipient, then: withhold }", dispatchers=0)
+    rival_rolls_back(t, "withhold")
+
+
+def test_a_rival_that_rolls_back_defers_nothing_for_a_window(t):
+    rival_rolls_back(t, "defer")
+
+
+def rival_rolls_back(t, then):
+    """It takes the only slot, and gives up: who waited for it meanwhile is sent at once, neither withheld nor deferred for the hour."""
+    w = world(t, cap=f"{{ most: 1, in: 1h, per: recipient, then: {then} }}", dispatchers=0)
     w.post(place("o-1", "c1", "a@example.net"))
     w.dispatcher()
     all_ended(w)
@@ -223,4 +232,4 @@ def test_a_rival_that_rolls_back_causes_no_wrong_end(t):
     eq(states(w), {0: 1, 2: 1}, "it waits for the rival")
     rival.rollback()
     all_ended(w)
-    eq(states(w), {2: 2})
+    eq((states(w), w.sink.count()), ({2: 2}, 2))
