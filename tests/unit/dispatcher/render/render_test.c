@@ -320,8 +320,7 @@ static void the_domain_of_a_sender_is_found(void **state)
 static void a_value_of_a_path_leads_into_no_other_folder(void **state)
 {
     (void)state;
-    char *patterns[] = {
-            (char[]){"in/{{data.note}}.pdf"}, (char[]){"in/{{{data.note}}}.pdf"}};
+    char *patterns[] = {(char[]){"in/{{data.note}}.pdf"}, (char[]){"in/{{{data.note}}}.pdf"}};
     static const struct {
         const char *note, *why;
     } rows[] = {{"../secret", "a '/' can't stand in a value"},

@@ -90,39 +90,6 @@ static void both_headers_of_one_click_go_by_every_api(void **state)
     }
 }
 
-// Before the object's end; the bytes go between the last quotes when it is sent.
-static void files_go_by_every_api(void **state)
-{
-    (void)state;
-    static const char *const parts[] = {",\"attachments\":[{\"filename\":\"1\\\".pdf\",\"content_"
-                                        "type\":\"application/pdf\",\"content\":\"",
-            ",\"Attachments\":[{\"Name\":\"1\\\".pdf\",\"ContentType\":\"application/"
-            "pdf\",\"Content\":\"",
-            ",\"attachments\":[{\"filename\":\"1\\\".pdf\",\"type\":\"application/"
-            "pdf\",\"content\":\""};
-    struct attachment files[] = {
-            {.path = (char[]){"in/1\".pdf"}, .size = 4}, {.path = (char[]){"b"}, .size = 3}};
-    for (size_t i = 1; i < 4; i++) {
-        AUTO_HTTP_REQUEST struct http_request request = {0};
-        struct content content = a_mail();
-        content.attachments = files;
-        content.n_attachments = 2;
-        struct provider provider = a_provider();
-        enum failure_level level;
-        struct err err = {0};
-        assert_true(driver_at(i)->build(&content, &provider, KEY, &request, &level, &err));
-        assert_row(strstr(text_cstr(&request.body), parts[i - 1]) != NULL, driver_at(i)->name);
-        assert_true(json_check(text_slice(&request.body), &err));
-        assert_int_equal(http_body_size(&request), request.body.len + 8 + 4);
-        files[1].path[0] = '\n';
-        AUTO_HTTP_REQUEST struct http_request none = {0};
-        assert_row(!driver_at(i)->build(&content, &provider, KEY, &none, &level, &err),
-                driver_at(i)->name);
-        assert_int_equal(level, LEVEL_MESSAGE);
-        files[1].path[0] = 'b';
-    }
-}
-
 static void html_goes_beside_the_text(void **state)
 {
     (void)state;
@@ -394,7 +361,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
             cmocka_unit_test(each_driver_makes_its_request),
-            cmocka_unit_test(files_go_by_every_api),
             cmocka_unit_test(html_goes_beside_the_text),
             cmocka_unit_test(both_headers_of_one_click_go_by_every_api),
             cmocka_unit_test(what_can_not_be_sent_is_refused_before_the_wire),
