@@ -8,7 +8,7 @@ enum {
     TURNS_INACTIVE_MS = 5000,   // one that the active policy does not send by: what is left of it
     TURNS_GATHER_PART = 8,      // see turns_next()
     TURNS_AHEAD_MS = 50,        // what was accepted in so long may be claimed ahead ..
-    TURNS_AHEAD_MAX = 200,      // .. but no more
+    TURNS_AHEAD_MAX = 400,      // .. but no more
     TURNS_EXTRA = CHANNEL_COUNT // so many transfers more than given there may be in all
 };
 

@@ -159,13 +159,27 @@ static void start_one(struct wire *wire, struct delivery *delivery)
     count_possible_duplicate(delivery);
 }
 
+static int64_t later(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+// Until when it may wait: as long as transfers end there will soon be one for it.
+static int64_t keeps_until_ms(const struct wire *wire, const struct delivery *delivery)
+{
+    int64_t stall_ms =
+            later(delivery->stocked_ms, wire->ended_ms[delivery->channel]) + WIRE_STALL_MS;
+    int64_t most_ms = delivery->stocked_ms + WIRE_STOCK_MS;
+    return stall_ms < most_ms ? stall_ms : most_ms;
+}
+
 // What waits for something that takes nothing any more, or waits for too long: it is due again at
 // once, and the next claim asks its gates anew.
 static bool has_gone_off(
         const struct wire *wire, const struct delivery *delivery, bool room, int64_t now_ms)
 {
     if (!room)
-        return now_ms >= delivery->stocked_ms + WIRE_STOCK_MS;
+        return now_ms >= keeps_until_ms(wire, delivery);
     return !lease_allows(wire, delivery) || wire->barred(wire->user, delivery);
 }
 
@@ -246,10 +260,12 @@ void wire_collect(struct wire *wire)
 {
     wire->files = 0;
     start_held(wire);
+    int64_t now = clock_mono_ms();
     struct delivery *delivery;
     while ((delivery = transport_done(wire->transport))) {
         wire->flying--;
         wire->by_channel[delivery->channel]--;
+        wire->ended_ms[delivery->channel] = now;
         delivery->next = NULL;
         wire->ended(wire->user, delivery);
     }
@@ -261,8 +277,8 @@ int64_t wire_next_ms(const struct wire *wire, int64_t now_ms)
     int64_t at = wire->holding > 0 ? now_ms + WIRE_LOOK_MS : INT64_MAX;
     for (int kind = CHANNEL_EMAIL; kind < CHANNEL_COUNT; kind++) {
         const struct delivery *oldest = wire->stock.first[kind];
-        if (oldest && oldest->stocked_ms + WIRE_STOCK_MS < at)
-            at = oldest->stocked_ms + WIRE_STOCK_MS;
+        if (oldest && keeps_until_ms(wire, oldest) < at)
+            at = keeps_until_ms(wire, oldest);
     }
     return at;
 }

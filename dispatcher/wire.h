@@ -10,7 +10,8 @@ enum {
     WIRE_NO_TOKEN_MS = 5000, // then it is due again after this
     WIRE_LOOK_MS = 50,       // looks so often whether the token has come
     WIRE_FILES_MAX = 16 * 1024 * 1024, // bytes of files that are read before the loop turns again
-    WIRE_STOCK_MS = 500, // what was claimed ahead and found no transfer in it is given back
+    WIRE_STALL_MS = 500,  // what was claimed ahead is given back when no transfer ended for so long
+    WIRE_STOCK_MS = 2000, // .. or when it waits for so long
 };
 
 struct wire {
@@ -32,8 +33,9 @@ struct wire {
     int holding;
     size_t files; // bytes of files that were read in this turn
     int flying;
-    int by_channel[CHANNEL_COUNT]; // flying, and those that are held
-    struct stock stock;            // claimed ahead
+    int by_channel[CHANNEL_COUNT];   // flying, and those that are held
+    int64_t ended_ms[CHANNEL_COUNT]; // its last transfer
+    struct stock stock;              // claimed ahead
 };
 
 // Starts each of the list (linked by next) as soon as there is a transfer for it, or gives it back

@@ -70,8 +70,6 @@ static const struct api_error errors[] = {
 void resend_classify(const struct http_reply *reply, struct attempt_result *result)
 {
     char name[64] = "", said[160] = "";
-    bool documented = api_text(reply, "/name", name, sizeof name) &&
-                      api_text(reply, "/message", said, sizeof said);
     http_result_undocumented(reply, result);
     if (reply->end != HTTP_REPLIED)
         return;
@@ -79,7 +77,8 @@ void resend_classify(const struct http_reply *reply, struct attempt_result *resu
         (void)!api_text(reply, "/id", result->provider_id, sizeof result->provider_id);
         return;
     }
-    if (!documented ||
+    if (!api_text(reply, "/name", name, sizeof name) ||
+            !api_text(reply, "/message", said, sizeof said) ||
             !api_classify(errors, ARRAY_LEN(errors), reply, name, slice_of(said), result))
         return;
     // "Invalid `to` field": the only word there is that it is the recipient.
