@@ -1,4 +1,4 @@
-// What providers of SMS and push are given by the policy.
+// What providers of SMS and push are given by the policy, and what a program takes that knows none.
 #include "common/config/policy.h"
 #include "tests/unit/common/config/kit.h"
 
@@ -178,10 +178,40 @@ static void a_request_that_makes_no_sense_is_refused(void **state)
     }
 }
 
+// The dispatcher knows no schemes; it must not refuse what was checked when it was applied.
+static void who_knows_no_schemes_takes_the_sources_of_all(void **state)
+{
+    (void)state;
+    static const char text[] =
+            "pawl: 1\n"
+            "orders: { path: [a, b], create: [a] }\n"
+            "sources:\n"
+            "  topic: { scheme: aws-sns, topics: [\"arn:aws:sns:eu-west-1:1:t\"],\n"
+            "    type: /Message/eventType, events: { Delivery: { order: /Message/id, to: b } } }\n"
+            "  set: { scheme: plaid, jwks: \"https://keys.example.com/jwks\",\n"
+            "    events: { T: { order: /id, to: b } } }\n"
+            "  url: { scheme: twilio, public_url: \"https://example.com/hooks/url\",\n"
+            "    secrets: [credential:url], events: { sent: { order: /id, to: b } } }\n";
+    struct policy_text file = kit_text("f.yaml", text, strlen(text));
+    const struct policy_known nothing = {0}, *const known[] = {&kit_known, &nothing, NULL};
+    for (size_t i = 0; i < ARRAY_LEN(known); i++) {
+        struct diag diag = {0};
+        struct policy *policy = policy_new(&file, 1, NULL, 0, known[i], &diag);
+        if (!policy)
+            kit_show(&diag);
+        assert_non_null(policy);
+        policy_unref(policy);
+        diag_fini(&diag);
+    }
+    free(file.path);
+    free(file.body);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
             cmocka_unit_test(channels_are_read),
+            cmocka_unit_test(who_knows_no_schemes_takes_the_sources_of_all),
             cmocka_unit_test(a_gateway_is_described_by_its_request),
             cmocka_unit_test(every_provider_has_a_name_of_its_own),
             cmocka_unit_test(each_drivers_settings_are_kept),

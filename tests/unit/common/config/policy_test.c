@@ -316,35 +316,6 @@ static void every_name_must_be_bound(void **state)
     policy_unref(policy);
 }
 
-// The dispatcher knows no schemes; it must not refuse what was checked when it was applied.
-static void who_knows_no_schemes_takes_the_sources_of_all(void **state)
-{
-    (void)state;
-    static const char text[] =
-            "pawl: 1\n"
-            "orders: { path: [a, b], create: [a] }\n"
-            "sources:\n"
-            "  topic: { scheme: aws-sns, topics: [\"arn:aws:sns:eu-west-1:1:t\"],\n"
-            "    type: /Message/eventType, events: { Delivery: { order: /Message/id, to: b } } }\n"
-            "  set: { scheme: plaid, jwks: \"https://keys.example.com/jwks\",\n"
-            "    events: { T: { order: /id, to: b } } }\n"
-            "  url: { scheme: twilio, public_url: \"https://example.com/hooks/url\",\n"
-            "    secrets: [credential:url], events: { sent: { order: /id, to: b } } }\n";
-    struct policy_text file = kit_text("f.yaml", text, strlen(text));
-    const struct policy_known nothing = {0}, *const known[] = {&kit_known, &nothing, NULL};
-    for (size_t i = 0; i < ARRAY_LEN(known); i++) {
-        struct diag diag = {0};
-        struct policy *policy = policy_new(&file, 1, NULL, 0, known[i], &diag);
-        if (!policy)
-            kit_show(&diag);
-        assert_non_null(policy);
-        policy_unref(policy);
-        diag_fini(&diag);
-    }
-    free(file.path);
-    free(file.body);
-}
-
 static void channels_have_names(void **state)
 {
     (void)state;
@@ -404,7 +375,6 @@ int main(void)
             cmocka_unit_test(a_driver_that_does_not_send_is_told),
             cmocka_unit_test(the_last_reference_frees),
             cmocka_unit_test(every_name_must_be_bound),
-            cmocka_unit_test(who_knows_no_schemes_takes_the_sources_of_all),
             cmocka_unit_test(channels_have_names),
             cmocka_unit_test(more_states_than_the_judge_can_hold_are_refused),
             cmocka_unit_test(a_policy_can_be_described),
