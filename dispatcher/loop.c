@@ -157,7 +157,7 @@ static void ended(void *user, struct delivery *delivery)
 {
     struct loop *loop = user;
     if (delivery->result.outcome == ATTEMPT_ACCEPTED)
-        turns_accepted(&loop->turns, delivery->channel, clock_mono_ms());
+        turns_accepted(&loop->turns, delivery->channel, delivery->result.wire_ms, clock_mono_ms());
     if (!loop->aborted) // what is cut off by us says nothing about a provider
         health_note(loop->health, delivery, clock_mono_ms());
     route_ended(loop->route, delivery, clock_mono_ms());

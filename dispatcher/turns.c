@@ -57,9 +57,11 @@ int turns_free(const struct turns *turns, enum channel_kind channel)
     return most > 0 ? most : 0;
 }
 
-void turns_accepted(struct turns *turns, enum channel_kind channel, int64_t now_ms)
+void turns_accepted(struct turns *turns, enum channel_kind channel, int64_t took_ms, int64_t now_ms)
 {
     struct turn *turn = &turns->channels[channel];
+    if (took_ms > TURNS_QUICK_MS)
+        return;
     int64_t tick = now_ms / TURNS_AHEAD_MS;
     if (tick != turn->tick) {
         turn->accepted_before = tick == turn->tick + 1 ? turn->accepted : 0;

@@ -9,6 +9,7 @@ enum {
     TURNS_GATHER_PART = 8,      // see turns_next()
     TURNS_AHEAD_MS = 50,        // what was accepted in so long may be claimed ahead ..
     TURNS_AHEAD_MAX = 400,      // .. but no more
+    TURNS_QUICK_MS = 250,       // .. and of that only what took no longer
     TURNS_EXTRA = CHANNEL_COUNT // so many transfers more than given there may be in all
 };
 
@@ -42,8 +43,10 @@ int turns_free(const struct turns *turns, enum channel_kind channel);
 
 // Where providers answer fast, transfers would wait for claims. So as many as were accepted a
 // moment ago are claimed ahead: they are gone within about TURNS_AHEAD_MS again. A provider that
-// takes its time has none waiting, and neither has a channel with a rate.
-void turns_accepted(struct turns *turns, enum channel_kind channel, int64_t now_ms);
+// takes its time has none waiting, though its answers may come all at once; and neither has a
+// channel with a rate. took_ms: the time that the accepted one was on the wire.
+void turns_accepted(
+        struct turns *turns, enum channel_kind channel, int64_t took_ms, int64_t now_ms);
 int turns_ahead(const struct turns *turns, enum channel_kind channel, int64_t now_ms);
 
 // The channel to claim for now, in turn, and how many: CHANNEL_NONE = none. Where more is due than

@@ -125,6 +125,15 @@ static bool too_late(struct wire *wire, struct delivery *delivery)
     return true;
 }
 
+// It waited here until it expired: the next claim ends it.
+static bool has_expired(struct wire *wire, struct delivery *delivery)
+{
+    if (delivery->expires_us == 0 || leases_now_us(wire->leases) < delivery->expires_us)
+        return false;
+    give_back(wire, delivery);
+    return true;
+}
+
 static void start_one(struct wire *wire, struct delivery *delivery)
 {
     const struct policy *sender = wire->sender(wire->user);
@@ -143,7 +152,7 @@ static void start_one(struct wire *wire, struct delivery *delivery)
     }
     fill_moment(wire, delivery);
     fill_capabilities(provider, delivery);
-    if (too_late(wire, delivery))
+    if (too_late(wire, delivery) || has_expired(wire, delivery))
         return;
     struct bearer bearer;
     enum token_ready ready = tokens_get(wire->tokens, provider, &bearer);

@@ -40,7 +40,7 @@ struct wire {
 
 // Starts each of the list (linked by next) as soon as there is a transfer for it, or gives it back
 // as never sent: when the process is stopping, its lease is lost, too little of it is left
-// (lease_needed_ms), or it waited for too long.
+// (lease_needed_ms), it waited for too long, or until it expired.
 void wire_start(struct wire *wire, struct delivery *list, bool stopping);
 
 // What waits is given back as never sent.

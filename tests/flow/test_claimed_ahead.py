@@ -1,7 +1,9 @@
 """Deliveries that are claimed ahead of free transfers, at a provider that is fast and then answers nothing any more."""
 import os
+import signal
 import sys
 import threading
+import time
 
 from harness import *
 from kit.deliveries import POLICY, Rows, promises_hold
@@ -72,6 +74,50 @@ def test_at_the_end_of_the_process_only_what_is_on_the_wire_is_in_doubt(t):
     eq((in_state(rows, 2), in_state(rows, 9), in_state(rows, 1)), (FAST, TRANSFERS, 0))
     eq(rows.left(), (ALL - FAST - TRANSFERS, 0, TRANSFERS))
     eq(len(p.requests), FAST + TRANSFERS)
+
+
+def test_a_provider_that_takes_its_time_has_none_waiting_though_its_answers_come_together(t):
+    p = t.keep(HttpPeer(lambda connection, request: (time.sleep(0.7), connection.say())))
+    policy = POLICY.replace("@SMTP_PROVIDER@", f'{{ driver: resend, token: credential:api, url: "{p.url}" }}')
+    w = t.pawl(t.migrated_cluster(), policy=policy, host={"dispatcher": {"transfers": TRANSFERS, "poll": "20ms", "lease": "60s"}})
+    rows = Rows(w)
+    for i in range(4 * TRANSFERS):
+        rows.add("most", f"p{i}@example.net")
+    w.dispatcher()
+    eventually(lambda: in_state(rows, 2) == 4 * TRANSFERS, 30, "all are sent")
+    eq(given_back(rows), 0, "each is claimed once")
+    promises_hold(p, rows, {"most": 4 * TRANSFERS})
+
+
+def test_what_expired_while_it_waited_is_not_sent(t):
+    """The process stands still as soon as its transfers hang; when it goes on there is room for what waits, too late."""
+    rows, program = None, None
+
+    def answer(connection, request):
+        if request["n"] == 20:
+            rows.cluster.query("UPDATE pawl.deliveries SET expires_at = now() + interval '4 s' WHERE state = 0")
+        if request["n"] == FAST:
+            program.proc.signal(signal.SIGSTOP)
+        if request["n"] >= FAST:
+            go_on.wait(30)
+        connection.say()
+
+    go_on = threading.Event()
+    p = t.keep(HttpPeer(answer))
+    policy = POLICY.replace("@SMTP_PROVIDER@", f'{{ driver: resend, token: credential:api, url: "{p.url}" }}')
+    w = t.pawl(t.migrated_cluster(), policy=policy, host={"dispatcher": {"transfers": TRANSFERS, "poll": "20ms", "lease": "60s"}})
+    rows = Rows(w)
+    for i in range(ALL):
+        rows.add("most", f"p{i}@example.net")
+    program = w.dispatcher()
+    eventually(lambda: len(p.requests) > FAST, 30, "a transfer hangs")
+    eventually(lambda: rows.cluster.value("SELECT now() > max(expires_at) FROM pawl.deliveries"), 10, "the others have expired")
+    check(in_state(rows, 1) > TRANSFERS, "some wait for a transfer")
+    on_the_wire = len(p.requests)
+    go_on.set()
+    program.thaw()
+    eventually(lambda: rows.left() == (0, 0, 0), 20, "all have their end")
+    check(len(p.requests) <= on_the_wire + TRANSFERS, "only those that had a transfer already were sent after that")
 
 
 def test_with_a_rate_nothing_is_claimed_ahead(t):

@@ -108,7 +108,7 @@ static void a_few_ended_transfers_are_gathered_while_more_is_due(void **state)
 static void accept(struct turns *turns, int n, int64_t now_ms)
 {
     for (int i = 0; i < n; i++)
-        turns_accepted(turns, CHANNEL_EMAIL, now_ms);
+        turns_accepted(turns, CHANNEL_EMAIL, TURNS_QUICK_MS, now_ms);
 }
 
 static void as_many_are_claimed_ahead_as_were_accepted_a_moment_ago(void **state)
@@ -138,6 +138,17 @@ static void as_many_are_claimed_ahead_as_were_accepted_a_moment_ago(void **state
         assert_row(turns_ahead(&turns, CHANNEL_EMAIL, now) == rows[i].want, rows[i].name);
         assert_row(turns_ahead(&turns, CHANNEL_SMS, now) == 0, rows[i].name);
     }
+}
+
+static void what_took_its_time_is_no_reason_to_claim_ahead(void **state)
+{
+    (void)state;
+    struct turns turns = turns_of(40, "email");
+    for (int i = 0; i < 40; i++) // a wave of answers
+        turns_accepted(&turns, CHANNEL_EMAIL, TURNS_QUICK_MS + 1, 1000);
+    assert_int_equal(turns_ahead(&turns, CHANNEL_EMAIL, 1000), 0);
+    accept(&turns, 3, 1000);
+    assert_int_equal(turns_ahead(&turns, CHANNEL_EMAIL, 1000), 3);
 }
 
 static void what_was_claimed_ahead_takes_the_transfers_first(void **state)
@@ -196,6 +207,7 @@ int main(void)
             cmocka_unit_test(an_idle_channel_is_asked_slower_and_a_full_one_not_at_all),
             cmocka_unit_test(a_few_ended_transfers_are_gathered_while_more_is_due),
             cmocka_unit_test(as_many_are_claimed_ahead_as_were_accepted_a_moment_ago),
+            cmocka_unit_test(what_took_its_time_is_no_reason_to_claim_ahead),
             cmocka_unit_test(what_was_claimed_ahead_takes_the_transfers_first),
             cmocka_unit_test(where_there_is_a_rate_nothing_is_claimed_ahead),
     };
