@@ -151,17 +151,28 @@ static bool measure(struct attachment_reading *reading, const char *path, size_t
     return true;
 }
 
-static bool size_ok(const struct content *content, const char *path, size_t size, struct err *err)
+// before: bytes of the files that come before it.
+static bool size_ok(size_t before, const char *path, size_t size, struct err *err)
 {
     if (size == 0)
         return err_set(err, ERR_INPUT, "attachment '%.120s' is empty", path);
     if (size > ATTACHMENT_SIZE_MAX)
         return err_set(err, ERR_INPUT, "attachment '%.120s' has %zu bytes, more than %zu MiB", path,
                 size, MIB(ATTACHMENT_SIZE_MAX));
-    if (attachments_size(content) + size > ATTACHMENTS_SIZE_MAX)
+    if (before + size > ATTACHMENTS_SIZE_MAX)
         return err_set(err, ERR_INPUT,
                 "with attachment '%.120s' they are more than %zu MiB together", path,
                 MIB(ATTACHMENTS_SIZE_MAX));
+    return true;
+}
+
+bool attachment_look(const char *folder, const char *path, size_t *all, struct err *err)
+{
+    AUTO_READING struct attachment_reading reading = {.fd = -1};
+    size_t size = 0;
+    if (!begin(&reading, folder, path, &size, err) || !size_ok(*all, path, size, err))
+        return false;
+    *all += size;
     return true;
 }
 
@@ -172,7 +183,7 @@ bool attachment_add(struct content *content, const char *folder, const char *pat
     if (content->n_attachments == MESSAGE_ATTACHMENTS_MAX)
         return err_set(err, ERR_INPUT, "more than %d attachments", MESSAGE_ATTACHMENTS_MAX);
     if (!begin(&reading, folder, path, &added.size, err) ||
-            !size_ok(content, path, added.size, err) ||
+            !size_ok(attachments_size(content), path, added.size, err) ||
             !measure(&reading, path, added.size, added.sha256, err))
         return false;
     size_t n = content->n_attachments + 1;

@@ -11,6 +11,10 @@
 
 size_t attachments_size(const struct content *content); // of all files together
 
+// Is the file at path one that can be added? Of it nothing is read. *all: bytes of those that come
+// before it; with it.
+MUST_CHECK bool attachment_look(const char *folder, const char *path, size_t *all, struct err *err);
+
 // Reads the file at path below folder (NULL = the host file names none) and appends it to content;
 // an empty one, one above the limits and one more than policy.h allows are refused.
 MUST_CHECK bool attachment_add(

@@ -224,6 +224,18 @@ def test_all_together_they_are_bounded(t):
     del w
 
 
+def test_of_mails_that_lack_a_file_none_of_the_others_is_read(t):
+    """Else one claim would read far more than its 16 MiB, and the loop stand still meanwhile."""
+    w, _, rows, folder = setup(t, "terms.pdf", "missing.pdf")
+    folder.put("terms.pdf", bytes(5 * MIB))
+    for i in range(20):
+        rows.add("least", f"p{i}@example.net")
+    eventually(lambda: rows.left()[0] == 0 and rows.cluster.value("SELECT count(*) FROM pawl.deliveries WHERE state = 8") == 20, 30, "all are dead")
+    with open(f"/proc/{w.dispatchers[0].pid}/io", encoding="ascii") as f:
+        read = int(re.search(r"rchar: (\d+)", f.read())[1])
+    check(read < 20 * MIB, f"{read} bytes were read")
+
+
 def test_a_folder_that_is_away_ends_nothing(t):
     w, sink, rows, folder = setup(t, "a.pdf", policy=POLICY.replace("[100ms, 200ms]", "[1h]").replace("for: 10m", "for: 2h"))
     folder.put("a.pdf", b"first")
