@@ -234,8 +234,8 @@ struct policy_known {
     enum channel_kind (*receipts_channel)(const char *provider);
     // The host file is known, and names no folder of attachments.
     bool no_attachments;
-    // How long a driver's provider recognises a repeated key, in seconds; 0 = it does not. NULL: not
-    // checked, as for what is stored already.
+    // How long a driver's provider recognises a repeated key, in seconds; 0 = it does not. NULL:
+    // not checked, as for what is stored already.
     int64_t (*key_window_s)(enum channel_kind channel, const char *driver);
     // Is its handshake answered only with `handshake: { token: .. }`?
     bool (*handshake_token)(const char *scheme);
