@@ -43,7 +43,8 @@ MUST_CHECK bool http_head_basic(
 // How a try ended without a final status.
 enum http_end {
     HTTP_REPLIED,  // .status decides, whatever came after it
-    HTTP_NOT_SENT, // surely no byte of the body was taken: no route, no TLS, refused stream
+    HTTP_NOT_SENT, // surely not taken: no route, no TLS, refused stream, a body with files cut
+                   // short
     HTTP_CUT,      // bytes were handed over and no status came: the provider may have taken it
 };
 

@@ -16,9 +16,12 @@ static void wipe_lines(struct exchange *exchange)
     exchange->lines = NULL;
 }
 
-// A body may have been taken once libcurl took some of it; a request without one once it began.
+// A body may have been taken once libcurl took some of it; a request without one once it began. One
+// with files is long, and often cut: without its end nobody can take it, as with SMTP's last dot.
 static bool may_be_taken(const struct exchange *exchange)
 {
+    if (exchange->request.inlays.n && exchange->taken < http_body_size(&exchange->request))
+        return false;
     if (exchange->request.http2 && stream_not_taken(&exchange->stream, exchange->goaways))
         return false;
     return exchange->request.body.len ? exchange->taken > 0 : exchange->ready;

@@ -260,6 +260,32 @@ def test_the_policy_is_checked_with_places(t):
     check(status == 5 and "dispatcher: { attachments: FOLDER }" in told and "policy.yaml:" in told, told)
 
 
+def test_a_request_that_is_cut_before_its_end_is_sent_again_even_at_most_once(t):
+    class Cutting(HttpPeer):
+        """Its first connection ends in the middle of a body."""
+        cut = 0
+
+        def _serve(self, sock):
+            if not self.cut:
+                self.cut = len(sock.recv(1000))
+                sock.close()  # bytes are left unread: a reset
+                return
+            super()._serve(sock)
+
+    p, folder = t.keep(Cutting(lambda c, r: c.say())), Folder()
+    files = {name: folder.put(name, os.urandom(5 * MIB)) for name in "ab"}
+    w = t.pawl(t.migrated_cluster(), policy=POLICY.replace("@SMTP_PROVIDER@", f'{{ driver: resend, token: credential:api, url: "{p.url}" }}'),
+               edit=with_files("a", "b", kind="most"), host=folder.host())
+    w.dispatcher()
+    rows = Rows(w)
+    nid = rows.add("most", "ann@example.net")
+    ended(rows, nid, 2, 30)
+    check(p.cut > 0, "one was cut")
+    eq(rows.outcomes(nid), [3, 1])
+    eq({name: got for name, (_, got) in api_files("resend", p.requests[0]).items()}, files)
+    eq(len(p.requests), 1)
+
+
 def test_a_file_that_changes_while_it_is_sent_cuts_the_request_before_its_end(t):
     listener = socket.socket()
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 17)  # connections have it too: most of it waits for us
