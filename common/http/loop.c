@@ -16,6 +16,8 @@
 // a connection must have had nothing to do before it is closed for another's sake.
 #define PRESSED_TURN_MS 50
 #define IDLE_MIN_MS 200
+// And then how long one may take for its body, after it was seen at it.
+#define BODY_MIN_MS 1000
 
 #ifdef __SANITIZE_ADDRESS__
 // h2o keeps a list of free blocks for each thread, and never frees the head of a message queue.
@@ -50,6 +52,7 @@ struct handler {
 struct connection {
     struct http_loop *loop;
     int64_t active_ms; // when it was accepted, or its last request was read
+    int64_t body_ms;   // when it was first seen to be at a body, others waiting; 0 = it is not
     bool ending;
 };
 
@@ -61,7 +64,9 @@ static struct connection *connection_of(const h2o_req_t *req)
 static int on_request(h2o_handler_t *self, h2o_req_t *req)
 {
     struct http_loop *loop = ((struct handler *)self)->loop;
-    connection_of(req)->active_ms = clock_mono_ms();
+    struct connection *connection = connection_of(req);
+    connection->active_ms = clock_mono_ms();
+    connection->body_ms = 0;
     loop->options.on_request(loop->options.user, req);
     return 0;
 }
@@ -219,29 +224,49 @@ static bool others_wait(const struct http_loop *loop)
     return poll(fds, loop->n_listeners, 0) > 0;
 }
 
-static int look_for_idle(h2o_req_t *req, void *found)
+// Who may have to go: the one that has been idle longest, and the one longest at its body.
+struct room {
+    int64_t now_ms;
+    h2o_req_t *idle, *slow;
+};
+
+static bool is_before(int64_t ms, int64_t least_ms, int64_t now_ms, int64_t best_ms)
 {
-    h2o_req_t **idle = found;
-    const struct connection *connection = connection_of(req);
-    if (req->version == 0 && !connection->ending &&
-            (!*idle || connection->active_ms < connection_of(*idle)->active_ms))
-        *idle = req;
+    return now_ms - ms >= least_ms && ms < best_ms;
+}
+
+static int look_for_room(h2o_req_t *req, void *found)
+{
+    struct room *room = found;
+    struct connection *connection = connection_of(req);
+    if (connection->ending)
+        return 0;
+    if (req->version == 0) {
+        int64_t best_ms = room->idle ? connection_of(room->idle)->active_ms : INT64_MAX;
+        if (is_before(connection->active_ms, IDLE_MIN_MS, room->now_ms, best_ms))
+            room->idle = req;
+    } else if (!req->processed_at.str) { // h2o sets it when all of the request is there
+        int64_t best_ms = room->slow ? connection_of(room->slow)->body_ms : INT64_MAX;
+        connection->body_ms = connection->body_ms ? connection->body_ms : room->now_ms;
+        if (is_before(connection->body_ms, BODY_MIN_MS, room->now_ms, best_ms))
+            room->slow = req;
+    }
     return 0;
 }
 
-// Idle keep-alive connections must not keep others out until their timeout: the oldest go first.
-// Those in use say "Connection: close" with their next answer (http_reply).
+// Idle keep-alive connections must not keep others out until their timeout, nor must half a body:
+// the oldest go first. Those in use say "Connection: close" with their next answer (http_reply).
 static void make_room(struct http_loop *loop)
 {
-    int64_t idle_since_ms = clock_mono_ms() - IDLE_MIN_MS;
     loop->pressed = others_wait(loop);
     for (int i = 0; loop->pressed && i < ACCEPTS_PER_TURN; i++) {
-        h2o_req_t *idle = NULL;
-        loop->config.http1.callbacks.foreach_request(&loop->context, look_for_idle, &idle);
-        if (!idle || connection_of(idle)->active_ms > idle_since_ms)
+        struct room room = {.now_ms = clock_mono_ms()};
+        loop->config.http1.callbacks.foreach_request(&loop->context, look_for_room, &room);
+        h2o_req_t *gone = room.idle ? room.idle : room.slow;
+        if (!gone)
             return;
-        connection_of(idle)->ending = true;
-        end_reading(idle);
+        connection_of(gone)->ending = true;
+        end_reading(gone);
     }
 }
 

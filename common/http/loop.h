@@ -19,7 +19,8 @@ struct http_loop_options {
     const int *fds; // listening sockets; the loop works on duplicates of its own
     size_t n_fds;
     // More than this wait in the kernel's backlog. While some do, connections that have had nothing
-    // to do for 200 ms are closed, the oldest first, and answers say "Connection: close".
+    // to do for 200 ms are closed, the oldest first, and answers say "Connection: close". When none
+    // of those is left, the one goes that has been longest at its body, for a second at least.
     int connections;
     size_t body_max; // bytes; above it h2o answers 413
     // Answers now, or later: then the request lives until it is answered or its client is gone,

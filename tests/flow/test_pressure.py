@@ -52,6 +52,18 @@ def test_half_a_head_makes_room_too(t):
     del socks
 
 
+def test_half_a_body_makes_room_too(t):
+    w = world(t, 10)
+    head = b"POST /hooks/stripe HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\n{"
+    socks = [RawSocket(w.ports()[0], 10).send(head) for _ in range(10)]
+    for n in range(3):
+        start = time.monotonic()
+        eq(w.post(good(n)).status, 200)
+        took = time.monotonic() - start
+        check(took < 5, f"answered after {took:.1f} s")
+    del socks
+
+
 def test_connections_in_use_share_a_bound_and_lose_no_request(t):
     w = world(t, 4)
     answers = w.post(*[good(n) for n in range(400)], connections=16)
