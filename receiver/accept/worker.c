@@ -209,8 +209,17 @@ static struct arrival *last_of_part(struct arrival *arrival, size_t most)
     return arrival;
 }
 
-// One bad event among many: each arrival goes alone, so that the others are stored. Or too many for
-// one transaction.
+// Half of their events. A half that the database refuses is halved again, until the bad arrival is
+// alone: the others go in few transactions, and hold up nobody behind them.
+static size_t half_of(const struct arrival *arrivals)
+{
+    size_t n = 0;
+    for (; arrivals; arrivals = arrivals->next)
+        n += weight_of(arrivals);
+    return n / 2;
+}
+
+// One bad event among many, or too many for one transaction.
 static void process_parts(struct worker *worker, struct arrival *arrivals, size_t most)
 {
     while (arrivals) {
@@ -243,8 +252,6 @@ static bool prepare_again(struct worker *worker, enum txn_end end, struct err *e
     return worker_ready(worker);
 }
 
-// Reads them and runs them as one transaction. *ret_split: they are too many events for one, and
-// nothing was done.
 // Whose senders are told the outcome of what they repeat; the others all get one and the same
 // answer.
 static void mark_told(const struct worker *worker, struct batch *batch)
@@ -253,6 +260,8 @@ static void mark_told(const struct worker *worker, struct batch *batch)
         batch->items[i].told = worker->options->pointers(batch->items[i].source).app;
 }
 
+// Reads them and runs them as one transaction. *ret_split: they are too many events for one, and
+// nothing was done.
 static enum txn_end try_once(
         struct worker *worker, struct arrival *arrivals, bool *ret_split, struct err *err)
 {
@@ -332,7 +341,7 @@ void worker_process(struct worker *worker, struct arrival *arrivals)
         bool split = false;
         enum txn_end end = try_once(worker, arrivals, &split, &err);
         if (split || (end == TXN_BAD_DATA && arrivals->next)) {
-            process_parts(worker, arrivals, split ? EVENTS_MAX : 1);
+            process_parts(worker, arrivals, split ? EVENTS_MAX : half_of(arrivals));
             return;
         }
         if (end == TXN_DONE) {

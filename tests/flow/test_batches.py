@@ -6,6 +6,8 @@ import random
 import re
 import signal
 import sys
+import threading
+import time
 
 from harness import *
 from kit.pg_proxy import PgProxy
@@ -222,6 +224,23 @@ def test_a_refused_member_holds_up_no_other_request_of_its_batch(t):
     for answer in w.post(*requests, connections=20):
         good(answer)
     eq((len(states(w.cluster)), len(reasons(w.cluster))), (75, 5))
+
+
+def test_the_others_of_a_batch_with_a_refused_member_are_stored_together(t):
+    w = world(t)
+    refusing(w, "orders", "order_id <> 'bad'")
+    requests = [gocardless(member(f"EV{n}", "bad" if n == 70 else f"o-{n}")) for n in range(128)]
+    connection = w.cluster.connect()
+    with connection, connection.cursor() as held:
+        held.execute("LOCK TABLE pawl.keys IN SHARE MODE")
+        posting = threading.Thread(target=lambda: [good(a) for a in w.post(*requests, connections=128)])
+        posting.start()
+        time.sleep(1)
+    posting.join()
+    connection.close()
+    made = w.cluster.value("SELECT count(DISTINCT xmin::text) FROM pawl.bodies")
+    eq(count(w.cluster, "bodies"), 128)
+    check(made < 40, f"{made} transactions")
 
 
 def test_a_member_whose_id_the_database_refuses_is_kept_without_it(t):
