@@ -329,6 +329,17 @@ static enum txn_end sort_out_refused(
     return end;
 }
 
+// After a try that stored nothing: is another one worth its while?
+static bool once_more(
+        struct worker *worker, struct arrival *arrivals, enum txn_end end, struct err *err)
+{
+    if (end == TXN_OUTDATED)
+        sift_forget(arrivals);
+    if (end == TXN_BAD_DATA)
+        end = sort_out_refused(worker, arrivals, err);
+    return end == TXN_DONE || prepare_again(worker, end, err);
+}
+
 void worker_process(struct worker *worker, struct arrival *arrivals)
 {
     struct err err = {.msg = "no connection to the database"};
@@ -350,13 +361,7 @@ void worker_process(struct worker *worker, struct arrival *arrivals)
             answer_stored(worker, arrivals);
             return;
         }
-        if (end == TXN_OUTDATED)
-            sift_forget(arrivals);
-        if (end == TXN_BAD_DATA)
-            end = sort_out_refused(worker, arrivals, &err);
-        if (end == TXN_DONE)
-            continue;
-        go_on = prepare_again(worker, end, &err);
+        go_on = once_more(worker, arrivals, end, &err);
     }
     refuse(arrivals, &err);
 }
