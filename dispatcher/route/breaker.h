@@ -45,7 +45,7 @@ bool breaker_start(struct breaker *breaker, int64_t now_ms);
 struct breaker_end {
     enum breaker_sign sign;
     bool trial;       // breaker_start() said so
-    bool back;        // it never started: another may be the trial
+    bool back;        // nobody was asked, or could answer: the next is the trial
     int64_t began_ms; // what began before the last change says nothing new
     int64_t retry_after_ms;
     uint32_t random; // chooses the wait: full jitter

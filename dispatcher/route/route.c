@@ -315,13 +315,21 @@ bool route_shut(const struct route *route, const struct delivery *delivery)
 
 // --- What became of it
 
+// Nobody was asked, or nobody could answer: it was given back, or can't be sent as it is.
+static bool says_nothing(const struct delivery *delivery)
+{
+    const struct attempt_result *result = &delivery->result;
+    return result->outcome == ATTEMPT_GIVEN_BACK ||
+           (result->outcome == ATTEMPT_REFUSED && (result->spoilt || delivery->started_ms == 0));
+}
+
 static void note_breaker(
         struct route *route, struct row *row, const struct delivery *delivery, int64_t now_ms)
 {
     const struct attempt_result *result = &delivery->result;
     const struct breaker_end end = {.sign = breaker_sign(result),
             .trial = delivery->trial,
-            .back = result->outcome == ATTEMPT_GIVEN_BACK,
+            .back = says_nothing(delivery),
             .began_ms = delivery->started_ms ? delivery->started_ms : now_ms,
             .retry_after_ms = result->retry_after_ms,
             .random = random_32(route)};

@@ -135,6 +135,35 @@ static void one_finds_out_whether_it_is_well(void **state)
     route_free(f.route);
 }
 
+static void a_mail_that_can_not_be_sent_says_nothing_of_its_provider(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        struct attempt_result result;
+        int64_t started_ms;
+    } rows[] = {
+            {"it was not built", {.outcome = ATTEMPT_REFUSED}, 0},
+            {"a file of it is gone", {.outcome = ATTEMPT_REFUSED, .spoilt = true}, 0},
+            {"one changed while it was sent", {.outcome = ATTEMPT_REFUSED, .spoilt = true}, 69000},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct fixture f = with(1);
+        struct delivery d = mail(), trial = mail();
+        goes_to(&f, &d, 1);
+        end_with(&f, &d, denied, 2);
+        assert_string_equal(goes_to(&f, &trial, 69000), "smtp");
+        assert_row(trial.trial, rows[i].name);
+        trial.result = rows[i].result;
+        trial.started_ms = rows[i].started_ms;
+        route_ended(f.route, &trial, 69001);
+        assert_row(room_of(&f, 69002) == 1, rows[i].name); // the next is the trial
+        free(d.provider);
+        free(trial.provider);
+        route_free(f.route);
+    }
+}
+
 static void what_waits_is_looked_at_now_and_then(void **state)
 {
     (void)state;
@@ -305,6 +334,7 @@ int main(void)
             cmocka_unit_test(what_is_in_flight_takes_room_until_it_ended),
             cmocka_unit_test(a_refusal_of_its_own_leads_to_the_next_and_opens),
             cmocka_unit_test(one_finds_out_whether_it_is_well),
+            cmocka_unit_test(a_mail_that_can_not_be_sent_says_nothing_of_its_provider),
             cmocka_unit_test(what_waits_is_looked_at_now_and_then),
             cmocka_unit_test(another_policy_keeps_what_was_learnt_but_asks_again),
             cmocka_unit_test(a_paused_provider_is_passed_over),
