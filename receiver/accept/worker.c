@@ -356,7 +356,7 @@ void worker_process(struct worker *worker, struct arrival *arrivals)
             return;
         }
         if (end == TXN_DONE) {
-            if (arrivals->marks)
+            if (arrivals->marks && arrivals->answer == ANSWER_NONE)
                 tell_refused(arrivals, &err);
             answer_stored(worker, arrivals);
             return;
