@@ -62,9 +62,10 @@ def dispatch_rounds(t, text, carried_out):
     """Load while commits of the dispatcher are cut; every message must be taken exactly once."""
     w, acknowledged = town(t, host={"dispatcher": {"transfers": 8}}), Acknowledged()
     rule = w.cluster.cut(text, CUTS, carried_out)
-    acknowledged.add(w.post(*events("l", 40)))
+    for part in range(2 * CUTS):  # each is claimed and recorded apart from the others
+        acknowledged.add(w.post(*events(f"l{part}", 10)))
+        all_done(w.cluster, 10, "after the cuts")
     was_cut(rule)
-    all_done(w.cluster, 10, "after the cuts")
     everything_holds(w, acknowledged, exactly=True)
     eq(w.dispatchers[0].metric("pawl_stale_records_total"), 0, "a lost answer is not staleness")
     return w

@@ -12,7 +12,7 @@ sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 # pylint: disable=wrong-import-position
 from http_script import HttpPeer  # noqa: E402
 
-FAST, ALL, TRANSFERS = 200, 400, 4
+EARLY, FAST, ALL, TRANSFERS = 20, 200, 400, 4
 
 
 class Stalling(HttpPeer):
@@ -94,15 +94,18 @@ def test_what_expired_while_it_waited_is_not_sent(t):
     rows, program = None, None
 
     def answer(connection, request):
-        if request["n"] == 20:
+        if request["n"] == EARLY:
             rows.cluster.query("UPDATE pawl.deliveries SET expires_at = now() + interval '4 s' WHERE state = 0")
+            expiring.set()
+        if request["n"] >= EARLY:
+            expiring.wait(30)  # few are claimed who do not know it, and these are sent long before the stop
         if request["n"] == FAST:
             program.proc.signal(signal.SIGSTOP)
         if request["n"] >= FAST:
             go_on.wait(30)
         connection.say()
 
-    go_on = threading.Event()
+    go_on, expiring = threading.Event(), threading.Event()
     p = t.keep(HttpPeer(answer))
     policy = POLICY.replace("@SMTP_PROVIDER@", f'{{ driver: resend, token: credential:api, url: "{p.url}" }}')
     w = t.pawl(t.migrated_cluster(), policy=policy, host={"dispatcher": {"transfers": TRANSFERS, "poll": "20ms", "lease": "60s"}})

@@ -42,7 +42,7 @@ def test_a_cancelled_wait_for_the_standby_is_not_acknowledged_neither_of_a_first
     w = t.world(receivers=1, dispatchers=0, host={"receiver": {"deadline": "1s"}})
     old = step("old", "1001")
     eq(w.post(old).status, 200)
-    w.cluster.set(synchronous_standby_names="missing")
+    w.cluster.miss_standby("missing")
 
     late = without_standby(w, lambda how: step(how, how))
     unavailable(late, "a first copy that waits past the deadline")
@@ -125,7 +125,7 @@ def test_receivers_refuse_to_start_where_a_commit_would_not_last(t):
 
 def test_a_missing_standby_leaves_no_crowd_of_backends_that_wait_for_it(t):
     w = t.world(receivers=1, dispatchers=0, host={"receiver": {"deadline": "300ms"}})
-    w.cluster.set(synchronous_standby_names="missing")
+    w.cluster.miss_standby("missing")
     for i in range(12):
         unavailable(w.post(step(f"e{i}", f"o{i}")), f"request {i}")
     eventually(lambda: len(blocked(w.cluster, "SyncRep")) <= 4, 5, "given up commits are cancelled")

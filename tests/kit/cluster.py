@@ -4,6 +4,7 @@ import pwd
 import shutil
 import signal
 import subprocess
+import threading
 
 import psycopg2
 
@@ -170,6 +171,26 @@ class Cluster:
         for key, value in settings.items():
             self.query(f"ALTER SYSTEM SET {key} = %s", (value,))
         self.query("SELECT pg_reload_conf()")
+
+    def miss_standby(self, name):
+        """From now on commits wait for a standby that is not there. (It is the checkpointer that says so to the backends, in its
+        own time: until then they go on without.)"""
+        self.set(synchronous_standby_names=name)
+        conn, waited = self.connect(), threading.Event()
+
+        def commit():
+            with conn.cursor() as cur:
+                while not waited.is_set():
+                    cur.execute("SELECT txid_current()")
+        thread = threading.Thread(target=commit, daemon=True)
+        thread.start()
+        pid = conn.info.backend_pid
+        waits = "SELECT count(*) FROM pg_stat_activity WHERE pid = %s AND wait_event = 'SyncRep'"
+        procs.eventually(lambda: self.value(waits, (pid,)) == 1, 20, "commits wait for the standby")
+        waited.set()
+        self.query("SELECT pg_cancel_backend(%s)", (pid,))
+        thread.join(10)
+        conn.close()
 
     def log(self):
         """The server's log over all its starts."""

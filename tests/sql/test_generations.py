@@ -126,7 +126,7 @@ def commit_waits(cluster):
 
 def standby_missing(cluster):
     """Commits wait for a standby that is not there, from now on: the setting is taken over by and by."""
-    cluster.set(synchronous_standby_names="nobody")
+    cluster.miss_standby("nobody")
     eventually(lambda: commit_waits(cluster), 10, "a commit waits")
 
 

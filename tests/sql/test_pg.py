@@ -33,7 +33,7 @@ def test_flights_errors_lost_connections_arrays(t):
 
 def test_a_commit_that_did_not_wait_for_its_standby_is_not_committed(t):
     cluster = cluster_with_tables(t)
-    cluster.set(synchronous_standby_names="nobody_here")
+    cluster.miss_standby("nobody_here")
     probe(cluster, "standby")
 
 
