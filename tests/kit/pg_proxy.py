@@ -81,7 +81,7 @@ class Session:
     def __init__(self, proxy, client, server):
         self.proxy, self.client, self.server = proxy, client, server
         self.rule = None  # Once it is set, nothing more gets to the client.
-        self.prepared, self.transaction = {}, []
+        self.prepared, self.transaction, self.over = {}, [], threading.Event()
         for relay in (self._to_server, self._to_client):
             threading.Thread(target=self._run, args=(relay,), daemon=True).start()
 
@@ -93,6 +93,7 @@ class Session:
         self.end()
 
     def end(self):
+        self.over.set()
         for sock in (self.client, self.server):
             try:
                 sock.shutdown(socket.SHUT_RDWR)
@@ -113,7 +114,16 @@ class Session:
             self.server.sendall(packet)
             if self.rule and self.rule.carried_out == LATER and kind == b"S":
                 self.rule.cut += 1
+                self._leave()
                 return
+
+    def _leave(self):
+        """The client is gone once the COMMIT is under way (a trigger of the test sleeps in it), and the server does not notice:
+        with its end closed too it would break off when it next writes."""
+        procs.eventually(lambda: self.proxy.cluster.value("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'"), 10,
+                         "the server is at the commit", every=0.01)
+        self.client.shutdown(socket.SHUT_RDWR)
+        self.over.wait(30)
 
     def _is_commit(self, kind, body):
         """Follows what is prepared and run; True for the message that says COMMIT."""
@@ -138,7 +148,7 @@ class Session:
                 continue
             committed = committed or (kind == b"C" and packet[5:] == b"COMMIT\0")
             if kind == b"Z":
-                self.rule.cut += committed
+                self.rule.cut += committed and self.rule.carried_out != LATER  # that one is counted
                 return
 
 
