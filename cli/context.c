@@ -159,12 +159,6 @@ static void template_partials(const char *src, size_t len,
     see_names(src, len, see_partial, &(struct seeing){seen, ctx});
 }
 
-static int64_t key_window_s(enum channel_kind channel, const char *driver)
-{
-    const struct driver_row *row = driver_find(channel, driver);
-    return row && row->key ? row->key_window_s : 0;
-}
-
 const struct policy_known policy_knowledge_of_files = {.scheme = scheme_known,
         .row = scheme_made,
         .scheme_row = scheme_known_row,
@@ -176,7 +170,7 @@ const struct policy_known policy_knowledge_of_files = {.scheme = scheme_known,
         .keys = scheme_keys,
         .receipts_of = receipt_provider_of,
         .receipts_channel = receipt_channel_of,
-        .key_window_s = key_window_s,
+        .key_window_s = driver_key_window_s,
         .handshake_token = handshake_needs_token};
 
 struct pg *context_connect(

@@ -107,12 +107,6 @@ static void breaker_changed(
     health_breaker(loop->health, channel, name, open_ms);
 }
 
-static int64_t key_window_s(enum channel_kind channel, const char *driver)
-{
-    const struct driver_row *row = driver_find(channel, driver);
-    return row && row->key ? row->key_window_s : 0;
-}
-
 static bool ask(void *user, const struct provider *provider, enum channel_kind channel,
         const char *key_hex, int64_t created_us, struct look *look)
 {
@@ -234,7 +228,7 @@ struct loop *loop_new(const struct loop_options *options, struct err *err)
     loop->renewal = renewal_new(&loop->leases);
     loop->gauges = gauges_new();
     loop->health = health_new();
-    loop->route = route_new(&(struct route_options){.key_window_s = key_window_s,
+    loop->route = route_new(&(struct route_options){.key_window_s = driver_key_window_s,
             .paused = paused,
             .changed = breaker_changed,
             .user = loop});

@@ -109,7 +109,7 @@ static void fill_capabilities(const struct provider *provider, struct delivery *
     const struct driver_row *driver = driver_find(delivery->channel, provider->driver_name);
     bool asked = driver && driver->look_build;
     delivery->settle_ms = asked ? provider->settle_s * 1000 : 0;
-    delivery->key_window_ms = driver && driver->key ? driver->key_window_s * 1000 : 0;
+    delivery->key_window_ms = driver_key_window_s(delivery->channel, provider->driver_name) * 1000;
 }
 
 // It waited until its provider may have forgotten the key of the try in doubt: it is not sent.

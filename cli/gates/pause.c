@@ -41,15 +41,6 @@ static void auto_policy(struct policy **policy)
 }
 #define AUTO_POLICY __attribute__((cleanup(auto_policy)))
 
-static bool provider_known(const struct policy *policy, const char *name)
-{
-    for (int kind = CHANNEL_EMAIL; kind < CHANNEL_COUNT; kind++)
-        for (size_t i = 0; i < policy->channels[kind].n_providers; i++)
-            if (strcmp(policy->channels[kind].providers[i].name, name) == 0)
-                return true;
-    return false;
-}
-
 // A pause of what does not exist would hold nothing, in silence.
 static bool check_what(
         const struct context *context, struct pg *pg, const struct what *what, struct err *err)
@@ -73,7 +64,7 @@ static bool check_what(
             policy_store_load_from(context->database, "pawl_operator", 0, &policy_knowledge, err);
     if (!policy)
         return false;
-    return provider_known(policy, what->name) ||
+    return policy_has_provider(policy, what->name) ||
            err_set(err, ERR_NOTFOUND, "the active policy has no provider '%.40s'", what->name);
 }
 

@@ -240,15 +240,6 @@ static int several(const struct act *act, const struct action *action, size_t n)
     return out_fail(act->call, &err);
 }
 
-static bool provider_known(const struct policy *policy, const char *name)
-{
-    for (int kind = CHANNEL_EMAIL; kind < CHANNEL_COUNT; kind++)
-        for (size_t i = 0; i < policy->channels[kind].n_providers; i++)
-            if (strcmp(policy->channels[kind].providers[i].name, name) == 0)
-                return true;
-    return false;
-}
-
 static bool message_known(const struct policy *policy, const char *name)
 {
     for (size_t i = 0; i < policy->n_messages; i++)
@@ -263,7 +254,7 @@ static bool names_known(const struct policy *policy, const struct filter *filter
     if (filter->type && !message_known(policy, filter->type))
         return err_set(err, ERR_NOTFOUND,
                 "there is none, and the active policy has no message '%.60s'", filter->type);
-    return !filter->provider || provider_known(policy, filter->provider) ||
+    return !filter->provider || policy_has_provider(policy, filter->provider) ||
            err_set(err, ERR_NOTFOUND,
                    "there is none, and the active policy has no provider '%.60s'",
                    filter->provider);

@@ -108,6 +108,15 @@ const struct source *policy_source_by_id(const struct policy *policy, int id)
     return NULL;
 }
 
+bool policy_has_provider(const struct policy *policy, const char *name)
+{
+    for (int kind = CHANNEL_EMAIL; kind < CHANNEL_COUNT; kind++)
+        for (size_t i = 0; i < policy->channels[kind].n_providers; i++)
+            if (strcmp(policy->channels[kind].providers[i].name, name) == 0)
+                return true;
+    return false;
+}
+
 int flow_state_by_id(const struct flow *flow, int id)
 {
     for (size_t i = 0; i < flow->n_states; i++) {

@@ -268,7 +268,8 @@ const struct message *policy_message_by_id(const struct policy *policy, int id);
 const struct step *message_step(
         const struct message *message, enum channel_kind channel); // or NULL
 const struct source *policy_source_by_id(const struct policy *policy, int id);
-int flow_state_by_id(const struct flow *flow, int id); // index, -1 when none
+bool policy_has_provider(const struct policy *policy, const char *name); // of any channel
+int flow_state_by_id(const struct flow *flow, int id);                   // index, -1 when none
 
 // Reads the files that the host file names (globs) relative to base_dir, and all `*.mustache` below
 // dir (one that does not exist has none). A name without a pattern must exist. Bounded: 1 MiB and

@@ -122,6 +122,12 @@ const struct driver_row *driver_find(enum channel_kind channel, const char *name
     return NULL;
 }
 
+int64_t driver_key_window_s(enum channel_kind channel, const char *name)
+{
+    const struct driver_row *row = driver_find(channel, name);
+    return row && row->key ? row->key_window_s : 0;
+}
+
 const struct driver_row *driver_at(size_t i)
 {
     return i < ARRAY_LEN(drivers) ? &drivers[i] : NULL;

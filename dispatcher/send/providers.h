@@ -44,5 +44,8 @@ struct driver_row {
 
 // NULL when the transport can't send by it. Whether a policy may use it, common/config says.
 const struct driver_row *driver_find(enum channel_kind channel, const char *name);
+
+// How long its provider recognises a repeated key, in seconds; 0 = it does not, or is not known.
+int64_t driver_key_window_s(enum channel_kind channel, const char *name);
 // The i-th, NULL past the last.
 const struct driver_row *driver_at(size_t i);

@@ -123,6 +123,36 @@ def test_what_expired_while_it_waited_is_not_sent(t):
     check(len(p.requests) <= on_the_wire + TRANSFERS, "only those that had a transfer already were sent after that")
 
 
+def test_what_waited_while_its_lease_was_taken_over_is_not_sent(t):
+    """The process stands still until another has judged its deliveries: what waited is unknown by then, and stays unsent."""
+    program, go_on = None, threading.Event()
+
+    def answer(connection, request):
+        if request["n"] == FAST:
+            program.proc.signal(signal.SIGSTOP)
+            go_on.wait(60)
+        connection.say()
+
+    p = t.keep(HttpPeer(answer))
+    policy = POLICY.replace("@SMTP_PROVIDER@", f'{{ driver: resend, token: credential:api, url: "{p.url}" }}')
+    w = t.pawl(t.migrated_cluster(), policy=policy, host={"dispatcher": {"transfers": TRANSFERS, "poll": "20ms", "lease": "3s"}})
+    rows = Rows(w)
+    for i in range(ALL):
+        rows.add("most", f"p{i}@example.net")
+    program = w.dispatcher()
+    eventually(lambda: len(p.requests) > FAST, 30, "a transfer hangs")
+    w.dispatcher()
+    eventually(lambda: rows.left()[:2] == (0, 0), 30, "another has judged what it held, and sent the rest")
+    unknown, sent = in_state(rows, 9), len(p.requests)
+    check(unknown > TRANSFERS, "some waited for a transfer")
+    go_on.set()
+    program.thaw()
+    eventually(lambda: program.metric("pawl_stale_records_total", channel="email") > 0
+               and program.metric("pawl_inflight", component="dispatcher") == 0, 20, "it has told of what it held, and sends nothing")
+    check(len(p.requests) <= sent + TRANSFERS, "only what had a transfer already may have left since")
+    eq((in_state(rows, 9), max(p.bodies().values())), (unknown, 1), "all of it stays unknown, and nobody got it twice")
+
+
 def test_with_a_rate_nothing_is_claimed_ahead(t):
     _, p, rows, _ = setup(t, "least", ", rate: 2000/s")
     eq(in_state(rows, 1), TRANSFERS)
