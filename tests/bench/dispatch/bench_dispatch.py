@@ -199,5 +199,4 @@ def run(bench):
                " leaves and recorded after, and keeps its content and its attempt: four probes of large indexes, two updates and two"
                " indexed inserts, where graphile-worker's job is an update and a delete, and pg-boss's two updates.")
     bench.note("Of a mail's processor time about a quarter is Pawl's own: its values read into a flat array, three parts expanded, the"
-               " content written as JSON. Of the server's a third is the look at what was taken (delivery and notification, by"
-               " their keys), a third the mark and the content (1.6 KB of log), a third the record with its attempt.")
+               " content written as JSON. What the server's part is made of is told above, by statement.")
