@@ -53,6 +53,9 @@ static bool check_flag(enum flag flag, const char *value, struct err *err)
             .lines = flag == FLAG_NOTE,
             .controls = flag == FLAG_SET};
     snprintf(name, sizeof name, "--%s", flag_rows[flag].name);
+    // It is written into PostgreSQL's own files and into connection strings.
+    if (flag == FLAG_DIR && strpbrk(value, "'\"\\,"))
+        return err_set(err, ERR_INPUT, "%s may not have ' \" \\ or , in it", name);
     return check(name, value, allowed, err);
 }
 
@@ -77,7 +80,10 @@ bool given_check(const struct call *call, struct err *err)
     for (size_t i = 0; i < call->n_args; i++)
         if (!check_arg(call->command, call->args[i], err))
             return false;
-    return true;
+    // Every command takes these two, also one that has no use for them.
+    int64_t unused;
+    return flag_number(call, FLAG_LIMIT, 1, GIVEN_ROWS_MAX, &unused, err) &&
+           flag_duration(call, FLAG_SINCE, &unused, err);
 }
 
 char *given_printable(const char *text)

@@ -273,11 +273,11 @@ int reverify_command(const struct call *call)
     AUTO_CONTEXT struct context context = {0};
     struct reverify reverify = {.call = call, .dry = call_has(call, FLAG_DRY_RUN)};
     struct err err = {0};
+    if (!read_flags(&reverify, &err))
+        return out_usage(call, &err);
     int code = context_load(call, &context);
     if (code != EXIT_DONE)
         return code;
-    if (!read_flags(&reverify, &err))
-        return out_usage(call, &err);
     if (!context.host) {
         err_set(&err, ERR_FATAL, "the secrets are where the host file says: name one by --config");
         return out_fail(call, &err);

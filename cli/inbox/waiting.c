@@ -50,11 +50,11 @@ int inbox_waiting(const struct call *call)
     AUTO_CONTEXT struct context context = {0};
     struct err err = {0};
     int64_t limit = LIMIT, park_s = 0;
+    if (!flag_number(call, FLAG_LIMIT, 1, 1000, &limit, &err))
+        return out_usage(call, &err);
     int code = context_load(call, &context);
     if (code != EXIT_DONE)
         return code;
-    if (!flag_number(call, FLAG_LIMIT, 1, 1000, &limit, &err))
-        return out_usage(call, &err);
     if (!read_park(&context, &park_s, &err))
         return out_fail(call, &err);
     AUTO_PG struct pg *pg = context_connect(&context, inbox_statements, INBOX_COUNT, &err);

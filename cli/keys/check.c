@@ -177,7 +177,7 @@ int keys_check(const struct call *call)
         return out_fail(call, &err);
     const char *dir = credentials_dir(&context);
     if (!dir)
-        err_set(&err, ERR_INPUT,
+        err_set(&err, ERR_FATAL,
                 "there is no credentials directory: name it as `credentials` in the host file");
     else if (only && !policy_source(policy, slice_of(only)))
         err_set(&err, ERR_NOTFOUND, "the policy has no source '%.60s'", only);

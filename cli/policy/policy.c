@@ -165,11 +165,12 @@ int policy_command_show(const struct call *call)
     AUTO_CONTEXT struct context context = {0};
     AUTO_TEXT struct text out = {0};
     struct err err = {0};
-    int version = 0, code = context_load(call, &context);
-    if (code != EXIT_DONE)
-        return code;
+    int version;
     if (!version_of(call, &version, &err))
         return out_usage(call, &err);
+    int code = context_load(call, &context);
+    if (code != EXIT_DONE)
+        return code;
     AUTO_POLICY struct policy *policy = policy_store_load_from(
             context.database, "pawl_operator", version, &policy_knowledge, &err);
     if (!policy)
@@ -199,11 +200,11 @@ int policy_command_list(const struct call *call)
     size_t n = 0;
     int64_t limit = 50;
     table_init(&table, columns, ARRAY_LEN(columns));
+    if (!flag_number(call, FLAG_LIMIT, 1, 1000, &limit, &err))
+        return out_usage(call, &err);
     int code = context_load(call, &context);
     if (code != EXIT_DONE)
         return code;
-    if (!flag_number(call, FLAG_LIMIT, 1, 1000, &limit, &err))
-        return out_usage(call, &err);
     if (!policy_store_list(context.database, &rows, &n, &err))
         return out_fail(call, &err);
     for (size_t i = 0; i < n && (int64_t)i < limit; i++) {

@@ -219,12 +219,18 @@ static bool fill_scheme(json_t *root, const struct body_wish *wish, struct err *
            fill(root, scheme_time_pointer(scheme, wish->source), json_integer(wish->now_s), err);
 }
 
-// "/pointer=value": the value is JSON when it reads as such, else a text.
+bool body_set_ok(const char *set, struct err *err)
+{
+    return (set[0] == '/' && strchr(set, '=')) ||
+           err_set(err, ERR_INPUT, "--set '%.100s' is not /pointer=value", set);
+}
+
+// The value is JSON when it reads as such, else a text.
 static bool set_one(json_t *root, const char *set, struct err *err)
 {
     const char *equals = strchr(set, '=');
-    if (set[0] != '/' || !equals)
-        return err_set(err, ERR_INPUT, "--set '%.100s' is not /pointer=value", set);
+    if (!body_set_ok(set, err))
+        return false;
     AUTO_FREE char *pointer =
             slice_dup((struct slice){(const unsigned char *)set, (size_t)(equals - set)});
     json_t *value = json_loads(equals + 1, JSON_DECODE_ANY, NULL);

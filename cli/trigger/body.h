@@ -16,3 +16,6 @@ struct body_wish {
 // events it is a batch of this one, and all pointers are into it. ERR_INPUT for a set that can't be
 // made.
 MUST_CHECK bool body_build(const struct body_wish *wish, struct text *out, struct err *err);
+
+// Is it "/pointer=value"?
+MUST_CHECK bool body_set_ok(const char *set, struct err *err);

@@ -7,6 +7,7 @@
 #include "cli/out.h"
 #include "cli/policy/active.h"
 #include "cli/table.h"
+#include "cli/trigger/body.h"
 #include "cli/trigger/fire.h"
 #include "receiver/arrival.h"
 
@@ -59,6 +60,9 @@ static bool read_plan(
     if ((id && (!*id || strlen(id) > EVENT_ID_MAX)) ||
             (order && (!*order || strlen(order) > EVENT_ID_MAX)))
         return err_set(err, ERR_INPUT, "an id has 1 to %d bytes", EVENT_ID_MAX);
+    for (size_t i = 0; i < call->n_sets; i++)
+        if (!body_set_ok(call->sets[i], err))
+            return false;
     const char *to = call->values[FLAG_TO_N];
     if (!to && context->host && context->host->receiver.n_listen > 0)
         to = context->host->receiver.listen[0];

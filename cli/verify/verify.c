@@ -29,12 +29,16 @@ static bool read_stdin(struct text *input, struct err *err)
     return input->len > 0 || err_set(err, ERR_INPUT, "there is no request on stdin");
 }
 
+static bool names_source(const struct call *call, const struct saved *saved, struct err *err)
+{
+    return call_has(call, FLAG_SOURCE) || *saved->source ||
+           err_set(err, ERR_INPUT, "which source? name it by --source");
+}
+
 static bool find_source(const struct call *call, const struct saved *saved,
         const struct policy *policy, const struct source **ret_source, struct err *err)
 {
-    const char *name = call->values[FLAG_SOURCE] ? call->values[FLAG_SOURCE] : saved->source;
-    if (!*name)
-        return err_set(err, ERR_INPUT, "which source? name it by --source");
+    const char *given = call->values[FLAG_SOURCE], *name = given ? given : saved->source;
     *ret_source = policy_source(policy, slice_of(name));
     return *ret_source || err_set(err, ERR_NOTFOUND, "the policy has no source '%.60s'", name);
 }
@@ -103,7 +107,7 @@ static bool load_secrets(const struct call *call, const struct context *context,
             call_has(call, FLAG_VERBOSE))
         context_findings(call, &diag, EXIT_DONE);
     diag_fini(&diag);
-    return dir || err_set(err, ERR_INPUT,
+    return dir || err_set(err, ERR_FATAL,
                           "there is no credentials directory: name it as `credentials` in the "
                           "host file");
 }
@@ -123,8 +127,11 @@ int verify_command(const struct call *call)
         return code;
     AUTO_POLICY struct policy *policy = policy_active(call, &context, &err);
     if (!policy || !load_secrets(call, &context, policy, &err) || !read_stdin(&input, &err) ||
-            !saved_read(text_slice(&input), &saved, &err) ||
-            !find_source(call, &saved, policy, &source, &err))
+            !saved_read(text_slice(&input), &saved, &err))
+        return out_fail(call, &err);
+    if (!names_source(call, &saved, &err))
+        return out_usage(call, &err);
+    if (!find_source(call, &saved, policy, &source, &err))
         return out_fail(call, &err);
     saved.request.now_s = at_s ? at_s : saved.received_s ? saved.received_s : clock_now_s();
     return ask_and_tell(call, policy, source, &saved);
