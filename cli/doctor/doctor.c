@@ -103,8 +103,8 @@ static int tell(const struct call *call, const struct findings *findings)
 int doctor_command(const struct call *call)
 {
     static void (*const visits[])(struct visit *) = {visit_database, visit_schema, visit_rights,
-            visit_policy, visit_processes, visit_credentials, visit_channels, visit_vacuum,
-            visit_work};
+            visit_policy, visit_processes, visit_credentials, visit_attachments, visit_channels,
+            visit_vacuum, visit_work};
     AUTO_CONTEXT struct context context = {0};
     int code = context_load(call, &context);
     if (code != EXIT_DONE)

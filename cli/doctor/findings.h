@@ -39,6 +39,7 @@ void visit_rights(struct visit *visit);
 void visit_policy(struct visit *visit);    // loads the active one
 void visit_processes(struct visit *visit); // by their admin listeners
 void visit_credentials(struct visit *visit);
+void visit_attachments(struct visit *visit);
 void visit_channels(struct visit *visit); // after visit_credentials, which reads the passwords
 void visit_vacuum(struct visit *visit);
 void visit_work(struct visit *visit);

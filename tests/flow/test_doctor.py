@@ -191,3 +191,21 @@ def test_a_clock_that_is_off_is_told(t):
     w = t.pawl(t.migrated_cluster(), t.sink(), policy="strict")
     says, mend = one(examine(w, env={"PAWL_TEST_NOW": "1700000000"}), "clock", "fail")
     check("off the database's" in says and mend == "timedatectl set-ntp true", (says, mend))
+
+
+def test_the_folder_of_attachments_is_looked_at(t):
+    folder = os.path.join(scratch("pawl-files-"), "files")
+    w = t.pawl(t.migrated_cluster(), t.sink(), policy="strict", host={"dispatcher": {"attachments": folder}},
+               edit=lambda s: s.replace("  reached-s1:\n", "  reached-s1:\n    attachments: [terms.pdf]\n"))
+    says, mend = one(examine(w), "attachments", "fail")
+    check("is not there" in says and mend.startswith("install -d") and folder in mend, (says, mend))
+    with open(folder, "w", encoding="utf-8"):
+        check("is no folder" in one(examine(w), "attachments", "fail")[0], "a file is told")
+    os.unlink(folder)
+    os.mkdir(folder, 0o755)
+    check(folder in one(examine(w), "attachments", "ok")[0], "and what is right too")
+    with open(w.config, encoding="utf-8") as f:
+        named = f.read()
+    with open(w.config, "w", encoding="utf-8") as f:
+        f.write("".join(line for line in named.splitlines(True) if folder not in line))
+    check("reached-s1 carries files" in one(examine(w), "attachments", "warn")[0], "no folder is named")
