@@ -11,7 +11,6 @@
 
 #include <stdio.h>
 
-#define BATCH 100
 #define BATCH_TRIES 5 // of one that met a deadlock
 #define SHOWN 50
 #define WHY_MAX 400
@@ -151,12 +150,12 @@ static bool do_batch(const struct act *act, const struct action *action, struct 
 static bool do_all(const struct act *act, const struct action *action, const struct picks *picks,
         size_t wanted, struct err *err)
 {
-    struct picked *rows[BATCH];
+    struct picked *rows[BATCH_MAX];
     size_t n = 0, gone = 0;
     for (size_t i = 0; i < picks->n; i++) {
         if (picks->rows[i].taken)
             rows[n++] = &picks->rows[i];
-        if (n == 0 || (n < BATCH && i + 1 < picks->n))
+        if (n == 0 || (n < BATCH_MAX && i + 1 < picks->n))
             continue;
         if (!do_batch(act, action, rows, n, err))
             return false;
@@ -164,7 +163,7 @@ static bool do_all(const struct act *act, const struct action *action, const str
             rows[k]->answered = true;
         gone += n;
         n = 0;
-        if (wanted > BATCH)
+        if (wanted > BATCH_MAX)
             out_note(act->call, "%zu of %zu", gone, wanted);
     }
     return true;

@@ -5,6 +5,8 @@
 #include "cli/context.h"
 #include "cli/operate/pick.h"
 
+enum { BATCH_MAX = 100 }; // rows of one transaction
+
 struct act {
     const struct call *call;
     struct pg *pg;

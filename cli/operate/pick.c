@@ -16,6 +16,7 @@ void picks_fini(struct picks *picks)
         free(p->order);
         free(p->address);
         free(p->reason);
+        free(p->recipient);
         free(p->why);
     }
     free(picks->rows);
@@ -168,7 +169,8 @@ static void read_row(const struct pg *pg, int row, struct picked *p)
             .address = text_or_null(pg, row, 12),
             .reason = text_or_null(pg, row, 13),
             .sendable = pg_bool(pg, 0, row, 14),
-            .latest = pg_bool(pg, 0, row, 15)};
+            .latest = pg_bool(pg, 0, row, 15),
+            .recipient = text_or_null(pg, row, 16)};
     p->now = p->state;
 }
 

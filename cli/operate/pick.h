@@ -16,8 +16,9 @@ struct picked {
     int tries, unknown_tries, possible_duplicates;
     int type;
     char *target, *type_name, *order, *address, *reason; // order and reason may be NULL
-    bool sendable; // the values that it is rendered from are still there
-    bool latest;   // there is no later redrive of it
+    char *recipient; // the contact's own id; NULL = known by the address
+    bool sendable;   // the values that it is rendered from are still there
+    bool latest;     // there is no later redrive of it
 
     bool taken;    // it fits the command
     bool answered; // the database said what it did with it

@@ -3,7 +3,7 @@
 -- last try (NULL = any), $8 at most so many.
 -- returns: as pick_one.sql
 SELECT d.bucket, d.notification_id, d.channel, d.target, d.redrive, d.state, d.tries, d.unknown_tries, d.possible_duplicates,
-       n.type, coalesce(m.name, '?'), n.order_id, d.address, d.reason, n.data IS NOT NULL, true
+       n.type, coalesce(m.name, '?'), n.order_id, d.address, d.reason, n.data IS NOT NULL, true, d.recipient
 FROM deliveries d
 JOIN notifications n ON n.bucket = d.bucket AND n.notification_id = d.notification_id
 LEFT JOIN names m ON m.kind = 3 AND m.id = n.type

@@ -2,6 +2,7 @@
 #include "cli/operate/redrive.h"
 #include "cli/operate_sql.h"
 #include "cli/out.h"
+#include "dispatcher/claim/gates/caps.h"
 
 static bool open_to(const struct act *act, const struct picked *p)
 {
@@ -24,6 +25,24 @@ static bool foretell(const struct act *act, const struct picked *p, struct text 
     return true;
 }
 
+// Two columns: where the slots are that each delivery may hold.
+static void add_cap_buckets(struct pg *pg, struct picked *const *rows, size_t n)
+{
+    int of[BATCH_MAX][2];
+    for (size_t i = 0; i < n; i++) {
+        struct delivery d = {.channel = rows[i]->channel,
+                .address = rows[i]->address,
+                .order_id = rows[i]->order,
+                .recipient = rows[i]->recipient};
+        caps_buckets(&d, &of[i][0], &of[i][1]);
+    }
+    for (int column = 0; column < 2; column++) {
+        pg_p_ints(pg);
+        for (size_t i = 0; i < n; i++)
+            pg_e_int(pg, of[i][column]);
+    }
+}
+
 static void add(const struct act *act, struct picked *const *rows, size_t n)
 {
     static const enum delivery_state dead = DELIVERY_DEAD;
@@ -37,6 +56,7 @@ static void add(const struct act *act, struct picked *const *rows, size_t n)
     pg_p_text(pg, slice_of(act->who));
     pg_p_text(pg, slice_of(act->why));
     pg_p_text(pg, slice_of(act->provider_id));
+    add_cap_buckets(pg, rows, n);
     if (act->redrive)
         redrive_add(act, rows, n, &dead);
 }

@@ -1,14 +1,16 @@
 -- Settles what a person knows: $6 tries as seen, $7 the end, 2 (it was sent) or 8 (it was not), $8 who, $9 why, $10 the
--- provider's own id of the message, when it is known. Only unknown outcomes, and, as sent, what would be tried again after one.
+-- provider's own id of the message, when it is known, $11 and $12 the buckets of the caps per order and per recipient. Only unknown
+-- outcomes, and, as sent, what would be tried again after one.
 -- returns: ordinality (from 1) of each delivery that was settled
 WITH settled AS (
     UPDATE deliveries d
     SET state = $7::int4, updated_at = now(), lookup_at = NULL, provider_id = coalesce($10::text, d.provider_id),
         reason = CASE WHEN $7::int4 = 8 THEN 'not sent, says ' || $8::text || ': ' || $9::text END
-    FROM unnest($1::int4[], $2::uuid[], $3::int4[], $4::text[], $5::int4[], $6::int4[]) WITH ORDINALITY u(b, n, c, tg, rd, t, i)
+    FROM unnest($1::int4[], $2::uuid[], $3::int4[], $4::text[], $5::int4[], $6::int4[], $11::int4[], $12::int4[])
+         WITH ORDINALITY u(b, n, c, tg, rd, t, o, r, i)
     WHERE d.bucket = ANY(ARRAY[u.b]) AND d.notification_id = u.n AND d.channel = u.c AND d.target = u.tg AND d.redrive = u.rd
       AND d.tries = u.t AND (d.state = 9 OR (d.state = 0 AND d.unknown_tries > 0 AND $7::int4 = 2))
-    RETURNING u.i, d.bucket, d.channel, d.notification_id, d.redrive, d.target, d.tries, d.wire_at
+    RETURNING u.i, d.bucket, d.channel, d.notification_id, d.redrive, d.target, d.tries, d.wire_at, u.o, u.r
 ), told AS (
     INSERT INTO attempts (bucket, channel, notification_id, redrive, step, outcome, claim_id, worker, target, detail,
                           provider_id, at)
@@ -22,10 +24,11 @@ WITH settled AS (
       AND x.redrive = s.redrive
 ), given AS (
     -- Devices share a slot: one that surely did not arrive says nothing about the others. What was sent keeps its date.
-    -- IS TRUE: no key leads from a delivery to its slots, so they are read once for all of a batch, not once for each.
+    -- No key leads from a delivery to its slots, but to the buckets that they are in.
     DELETE FROM cap_slots x
-    WHERE $7::int4 <> 2 AND ((x.of_bucket, x.notification_id, x.channel, x.redrive) IN (
-        SELECT bucket, notification_id, channel, redrive FROM settled WHERE target = '')) IS TRUE
+    USING (SELECT s.*, unnest(ARRAY[s.o, s.r]) AS cap_bucket FROM settled s WHERE s.target = '') s
+    WHERE $7::int4 <> 2 AND x.bucket = ANY(ARRAY[s.cap_bucket]) AND x.of_bucket = s.bucket
+      AND x.notification_id = s.notification_id AND x.channel = s.channel AND x.redrive = s.redrive
 ), audited AS (
     INSERT INTO audit (actor, action, object, reason, detail)
     SELECT $8::text, 'delivery.resolve',

@@ -47,6 +47,23 @@ def test_an_unknown_outcome_is_settled_by_a_person_once(t):
     eq(sum(sink.by_rcpt().values()), 2)
 
 
+def test_what_was_not_sent_gives_its_cap_slots_back(t):
+    caps = "cap: [{ most: 9, in: 1d, per: recipient }, { most: 9, in: 1d, per: order, across: channels }]"
+    w, _, rows = setup(t, edit=lambda p: p.replace("delivery: at-most-once\n", f"delivery: at-most-once\n    {caps}\n"))
+    mails = {name: rows.add("most", f"dropafterdot+{name}@Example.net") for name in "abc"}
+    rows.cluster.query("UPDATE pawl.deliveries SET recipient = 'c-1' WHERE notification_id = %s", (mails["c"],))
+    for nid in mails.values():
+        ended(rows, nid, 9)
+    held = lambda: {name: rows.cluster.value("SELECT count(*) FROM pawl.cap_slots WHERE notification_id = %s", (nid,))
+                    for name, nid in mails.items()}
+    eq(held(), {"a": 2, "b": 2, "c": 2})
+    w.must("deliveries", "resolve", mails["a"], "--as", "sent", "--reason", "x")
+    w.must("deliveries", "resolve", mails["b"], "--as", "not-sent", "--reason", "x")
+    eq(held(), {"a": 2, "b": 0, "c": 2})
+    w.must("deliveries", "resolve", mails["c"], "--as", "not-sent", "--reason", "x")
+    eq(held(), {"a": 2, "b": 0, "c": 0})
+
+
 def test_what_was_not_sent_is_settled_and_sent_anew_in_one_go(t):
     w, sink, rows = setup(t)
     nid = rows.add("most", "dropafterdot-1+a@example.net")

@@ -18,8 +18,7 @@ HOT = {"receiver/accept": "pawl_receiver", "dispatcher/claim": "pawl_dispatcher"
 # so only what they do when the tables are full matters.
 BESIDE = {"cli/operate": "pawl_operator"}
 READS_ALL = {("cli/operate/pick.sql", "deliveries"): "a filter over all deliveries, at a person's request",
-             ("cli/operate/pick.sql", "notifications"): "the same, by order or type",
-             ("cli/operate/settle.sql", "cap_slots"): "what was not sent gives its slots back: once for a whole batch"}
+             ("cli/operate/pick.sql", "notifications"): "the same, by order or type"}
 # A row a version, a generation, a batch in flight, a pause, a provider, a key.
 SMALL = {"policy_versions", "key_gen", "claims", "pauses", "names", "rates", "provider_tokens"}
 PROBED_BY = re.compile(r"\b(bucket|lane|channel)\b")

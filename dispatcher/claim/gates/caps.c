@@ -24,9 +24,8 @@ static char *normal_address(const struct delivery *delivery)
     return normal;
 }
 
-static struct key subject_of(const struct cap *cap, const struct delivery *delivery)
+static struct key subject_of(bool by_order, const struct delivery *delivery)
 {
-    bool by_order = strcmp(cap->per, "order") == 0;
     AUTO_FREE char *address = normal_address(delivery);
     const char *kind = by_order ? "order" : delivery->recipient ? "contact" : "address";
     const char *name = by_order ? delivery->order_id : delivery->recipient;
@@ -39,7 +38,7 @@ static void add(struct delivery *delivery, const struct cap *cap, const char *ow
     bool by_order = strcmp(cap->per, "order") == 0;
     if (by_order && !delivery->order_id)
         return;
-    struct key subject = subject_of(cap, delivery);
+    struct key subject = subject_of(by_order, delivery);
     char hex[KEY_HEX];
     key_hex(subject, hex);
     AUTO_TEXT struct text name;
@@ -62,6 +61,12 @@ void caps_of(const struct message *message, struct delivery *delivery)
         add(delivery, &message->caps[i], message->name);
     for (size_t i = 0; i < message->n_limits; i++)
         add(delivery, &message->limits[i], "limits");
+}
+
+void caps_buckets(const struct delivery *delivery, int *ret_order, int *ret_recipient)
+{
+    *ret_order = delivery->order_id ? key_bucket(subject_of(true, delivery)) : -1;
+    *ret_recipient = key_bucket(subject_of(false, delivery));
 }
 
 static int64_t between(int64_t least, int64_t value, int64_t most)

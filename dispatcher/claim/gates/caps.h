@@ -11,6 +11,11 @@
 // cap per order does not hold a message without one.
 void caps_of(const struct message *message, struct delivery *delivery);
 
+// Where the slots of such caps are, whatever the policy: the bucket of those per order (-1 = it has
+// none) and of those per recipient. Of the delivery only channel, address, order_id and recipient
+// are read.
+void caps_buckets(const struct delivery *delivery, int *ret_order, int *ret_recipient);
+
 // The state of one cap that is full.
 struct cap_room {
     int most;

@@ -50,6 +50,24 @@ static const struct pair_row {
                 {.channel = CHANNEL_EMAIL, .address = mail, .order_id = o1}, order, false, true},
 };
 
+static void slots_are_found_by_what_is_known_of_the_delivery_alone(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 2 * ARRAY_LEN(pairs); i++) {
+        struct delivery d = i % 2 ? pairs[i / 2].b : pairs[i / 2].a;
+        struct cap cap = a_cap(pairs[i / 2].per, pairs[i / 2].across);
+        struct message message = {.name = name, .caps = &cap, .n_caps = 1};
+        int of_order, of_recipient;
+        caps_buckets(&d, &of_order, &of_recipient);
+        caps_of(&message, &d);
+        assert_row((of_order == -1) == !d.order_id, pairs[i / 2].name);
+        assert_row(d.caps[0].bucket == (cap.per == order ? of_order : of_recipient),
+                pairs[i / 2].name);
+        free(d.caps[0].name);
+        free(d.caps);
+    }
+}
+
 static void who_counts_together(void **state)
 {
     (void)state;
@@ -165,6 +183,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
             cmocka_unit_test(who_counts_together),
+            cmocka_unit_test(slots_are_found_by_what_is_known_of_the_delivery_alone),
             cmocka_unit_test(a_name_says_the_rule_and_keeps_no_address),
             cmocka_unit_test(limits_hold_beside_its_own_caps),
             cmocka_unit_test(a_deferred_one_asks_again_when_a_slot_is_free),
