@@ -14,7 +14,7 @@ A test is a function test_<sentence>(t) in a file test_*.py; everything it makes
         eq(w.cluster.value("SELECT count(*) FROM pawl.repeats"), 4)    # as superuser
         eq(w.receivers[0].metric("pawl_moves_total", outcome="applied") <= 1, True)
 
-Run: tests/harness.py tests/flow [--long] [-k WORD] [-x]; PAWL_BUILD=build-x picks the build, PAWL_TEST_KEEP=1 keeps the
+Run: tests/harness.py tests/flow [-j 4] [--long] [-k WORD] [-x]; PAWL_BUILD=build-x picks the build, PAWL_TEST_KEEP=1 keeps the
 scratch folders, PAWL_WRAP="valgrind -q" runs the programs under that, PAWL_SLOW=10 makes every wait so many times as long. Each test may take 120 s (@timeout(300) changes that). More of what there is:
   t.cluster(options={..}) (t.migrated_cluster() has the schema already) kill9() freeze() thaw() restart() query() value() set(..) deadlocks(); t.sink(tls=, auth=), whose
   recipients say how it behaves (kit/smtp_server.py: rcpt550@, dropafterdot-1+any@, ..); t.postfix_sink();
@@ -35,7 +35,7 @@ from kit.cluster import Cluster  # noqa: E402
 from kit.http import Answer, Load, RawSocket, get, post_all  # noqa: E402
 from kit.pawl import Pawl, Program, binary, build_dir, build_option, has_faults, parse_metrics, secret  # noqa: E402
 from kit.procs import ROOT, SHARED, Proc, eventually, free_ports, gone, scratch, tool  # noqa: E402
-from kit.runner import Skip, check, eq, main, timeout  # noqa: E402
+from kit.runner import Skip, alone, check, eq, main, timeout  # noqa: E402
 from kit.sign import (Request, app_auth, app_request, as_body, erp_request, erp_sign, stripe_event,  # noqa: E402
                       stripe_request, stripe_sign)
 from kit.smtp import PostfixSink, SmtpSink  # noqa: E402

@@ -1,4 +1,6 @@
 """npm packages of others that tests talk to: installed once below build-test/, as their lock file says."""
+import contextlib
+import fcntl
 import json
 import os
 import shutil
@@ -14,6 +16,14 @@ def read(path):
         return f.read()
 
 
+@contextlib.contextmanager
+def locked(folder):
+    """Tests side by side install one after the other; the lock ends with the process that has it."""
+    with open(os.path.join(folder, ".lock"), "w", encoding="utf-8") as f:
+        fcntl.flock(f, fcntl.LOCK_EX)
+        yield
+
+
 def installed(t, source, *files):
     """The folder below build-test/ with node_modules, and a copy of these files; source: "tests/sdk". Skips the test where
     npm is not here or fetches nothing."""
@@ -22,6 +32,12 @@ def installed(t, source, *files):
     here = os.path.join(procs.ROOT, source)
     there = os.path.join(procs.ROOT, "build-test", source.removeprefix("tests/"))
     os.makedirs(there, exist_ok=True)
+    with locked(there):
+        install(t, here, there, files)
+    return there
+
+
+def install(t, here, there, files):
     for name in ("package.json", "package-lock.json", *files):
         shutil.copy(os.path.join(here, name), there)
     lock, mark = read(os.path.join(here, "package-lock.json")), os.path.join(there, "installed-lock.json")
@@ -32,7 +48,6 @@ def installed(t, source, *files):
             t.skip(f"npm could not fetch what is asked here ({packages}): {failed.strip()[-300:]}")
         with open(mark, "w", encoding="utf-8") as f:
             f.write(lock)
-    return there
 
 
 def prism(t, document):

@@ -18,15 +18,14 @@ import time
 ROOT = os.path.realpath(os.path.join(os.path.dirname(__file__), "..", ".."))
 SHARED = os.path.realpath(os.path.join(ROOT, "..", "shared"))
 
-# Grandchildren of a process that is killed become ours to wait for; a container's first process may not do it.
 PR_SET_CHILD_SUBREAPER = 36
-ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+PORTS = (15000, 32000)  # below the ephemeral range
 
 _starter = concurrent.futures.ThreadPoolExecutor(max_workers=1, thread_name_prefix="starter")
 _live = []
 _scratch = []
 _lasting = []
-_ports_used = set()
+_ports = {"range": range(*PORTS), "next": random.randrange(*PORTS)}
 
 SANITIZER_MARKS = ("ERROR: AddressSanitizer", "ERROR: LeakSanitizer", "runtime error:", "AddressSanitizer:DEADLYSIGNAL",
                    "WARNING: ThreadSanitizer", "definitely lost in loss record", "Invalid read of size", "Invalid write of size",
@@ -50,21 +49,35 @@ def tool(path):
     return next((p for p in (os.path.join(folder, path), "/" + path) if os.path.exists(p)), None)
 
 
+def adopt(worker=0, workers=1):
+    """Grandchildren of a process that is killed become ours to wait for (a container's first process may not do it; a forked
+    process has to say so again). Of the ports a worker has its own part."""
+    ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    share = (PORTS[1] - PORTS[0]) // workers
+    first = PORTS[0] + worker * share
+    _ports.update({"range": range(first, first + share), "next": random.randrange(first, first + share)})
+
+
+adopt()
+
+
+def _free(port):
+    try:
+        with socket.socket() as s:
+            s.bind(("127.0.0.1", port))
+        return True
+    except OSError:
+        return False
+
+
 def free_ports(n=1):
-    """The first of n neighbouring free TCP ports below the ephemeral range; never the same twice in a run."""
-    for _ in range(1000):
-        base = random.randrange(15000, 32000 - n)
-        block = range(base, base + n)
-        if not _ports_used.isdisjoint(block):
-            continue
-        try:
-            for port in block:
-                with socket.socket() as s:
-                    s.bind(("127.0.0.1", port))
-        except OSError:
-            continue
-        _ports_used.update(block)
-        return base
+    """The first of n neighbouring free TCP ports; a port comes again only after all others."""
+    mine = _ports["range"]
+    for _ in mine:
+        base = _ports["next"] if _ports["next"] + n <= mine.stop else mine.start
+        _ports["next"] = base + n
+        if all(_free(port) for port in range(base, base + n)):
+            return base
     raise RuntimeError("no free ports found")
 
 
@@ -214,10 +227,12 @@ def processes():
     return list(_live)
 
 
-def _end_all():
+def end_all():
+    """What is left when this process ends."""
     end_since((0, 0))
     for path in _lasting:
         shutil.rmtree(path, ignore_errors=True)
+    del _lasting[:]
 
 
-atexit.register(_end_all)
+atexit.register(end_all)

@@ -1,8 +1,9 @@
 """Runs test_*.py files: one line a test with its sentence and time, at the end `N passed, N failed`."""
 import argparse
+import collections
 import contextlib
-import ctypes
 import importlib.util
+import itertools
 import os
 import signal
 import sys
@@ -11,7 +12,7 @@ import traceback
 
 from . import cluster as clusters
 from . import pawl as pawls
-from . import procs, smtp
+from . import pool, procs, sign, smtp
 
 DEFAULT_TIMEOUT_S = 120
 
@@ -98,6 +99,12 @@ def timeout(seconds):
     return mark
 
 
+def alone(f):
+    """Decorator: the test measures the machine and runs when the others have ended."""
+    f.alone = True
+    return f
+
+
 def eq(got, want, what=""):
     if got != want:
         raise AssertionError(f"{what + ': ' if what else ''}got {got!r}, want {want!r}")
@@ -115,6 +122,7 @@ def _alarm(_signo, _frame):
 def _run_one(function, long):
     """(ended, detail): passed, failed or skipped."""
     mark, t = procs.marks(), Test(long)
+    sign.begin_test()
     seconds = int(getattr(function, "timeout_s", DEFAULT_TIMEOUT_S) * (10 if long else 1) * procs.SLOW)
     signal.signal(signal.SIGALRM, _alarm)
     signal.alarm(seconds)
@@ -158,45 +166,97 @@ def _sentence(path, name):
     return os.path.basename(path)[5:-3] + ": " + name[5:].replace("_", " ")
 
 
-def _report(ended, sentence, seconds, detail):
-    reason = f" ({detail})" if ended == "skipped" else ""
-    print(f"{ {'passed': 'ok  ', 'failed': 'FAIL', 'skipped': 'skip'}[ended] } {seconds:6.2f}s  {sentence}{reason}", flush=True)
-    if ended == "failed":
-        print("".join("    " + line + "\n" for line in detail.rstrip().splitlines()), flush=True)
+class Case:
+    """A test function with its place in the run."""
+
+    def __init__(self, number, suite, path, name, function):
+        self.number, self.suite, self.path, self.name, self.function = number, suite, path, name, function
+        self.alone = getattr(function, "alone", False)
+        self.timeout_s = getattr(function, "timeout_s", DEFAULT_TIMEOUT_S)
 
 
-def _own_ipc():
-    """PostgreSQL that was killed leaves a shared memory segment, and a machine has 4096: those of a run go with it."""
-    clone_newipc = 0x08000000
-    if os.getuid() == 0:
-        ctypes.CDLL(None).unshare(clone_newipc)  # where that is forbidden they stay, as they do for other users
+def _cases(paths, word, book):
+    """The tests of all files; a file that does not load is a failure."""
+    number = itertools.count()
+    for given in paths:
+        suite = os.path.basename(os.path.realpath(given if os.path.isdir(given) else os.path.dirname(given)))
+        for path in _files([given]):
+            try:
+                functions = _functions(path)
+            except Exception:  # pylint: disable=broad-except
+                book.file_fails(suite, path, traceback.format_exc())
+                functions = []
+            yield from (Case(next(number), suite, path, name, f) for name, f in functions if not word or word in name)
+
+
+class Book:
+    """Counts how tests ended and prints them: at once, or a file's tests together when the last of them has ended."""
+
+    def __init__(self, whole_files, stop_at_failure):
+        self.whole_files, self.stop_at_failure = whole_files, stop_at_failure
+        self.counts = {}  # by suite
+        self.left, self.lines = collections.Counter(), {}  # by file
+
+    def expect(self, cases):
+        self.left.update(case.path for case in cases)
+        for case in cases:
+            self.counts.setdefault(case.suite, collections.Counter())
+
+    def file_fails(self, suite, path, detail):
+        self.counts.setdefault(suite, collections.Counter())["failed"] += 1
+        print(_told("failed", f"{path} loads", 0, detail), flush=True)
+
+    def ended(self, case, result, output=""):
+        """Takes a result, None if the test's process died (output says why); returns whether to go on."""
+        how, detail, seconds = result or ("failed", output, 0)
+        self.counts[case.suite][how] += 1
+        self.left[case.path] -= 1
+        told = output * bool(result) + _told(how, _sentence(case.path, case.name), seconds, detail)
+        self.lines.setdefault(case.path, {})[case.number] = told
+        stop = how == "failed" and self.stop_at_failure
+        if not self.whole_files or stop or not self.left[case.path]:
+            print("\n".join(told for _, told in sorted(self.lines.pop(case.path).items())), flush=True)
+        return not stop
+
+    def close(self):
+        """Prints the sums, of each suite where there are several; returns the exit status."""
+        total = sum(self.counts.values(), collections.Counter())
+        if len(self.counts) > 1:
+            print("\n".join(f"{suite}: {_sum(counts)}" for suite, counts in self.counts.items()))
+        print(_sum(total), flush=True)
+        return 1 if total["failed"] or not total["passed"] + total["skipped"] else 0
+
+
+def _sum(counts):
+    return f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped"
+
+
+def _told(how, sentence, seconds, detail):
+    reason = f" ({detail})" if how == "skipped" else ""
+    text = f"{ {'passed': 'ok  ', 'failed': 'FAIL', 'skipped': 'skip'}[how] } {seconds:6.2f}s  {sentence}{reason}"
+    return text + "".join("\n    " + line for line in detail.rstrip().splitlines()) if how == "failed" else text
 
 
 def main(argv=None):
     p = argparse.ArgumentParser(description=__doc__)
     p.add_argument("paths", nargs="+", help="folders or test_*.py files")
     p.add_argument("--long", action="store_true", help="long soaks too")
+    p.add_argument("-j", metavar="N", type=int, default=1, help="so many tests at a time")
     p.add_argument("-k", metavar="WORD", help="only tests whose name contains WORD")
     p.add_argument("-x", action="store_true", help="stop at the first failure")
     args = p.parse_args(argv)
-    _own_ipc()
-    counts = {"passed": 0, "failed": 0, "skipped": 0}
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    for path in _files(args.paths):
-        try:
-            functions = _functions(path)
-        except Exception:  # pylint: disable=broad-except
-            functions = []
-            counts["failed"] += 1
-            _report("failed", f"{path} loads", 0, traceback.format_exc())
-        for name, function in functions:
-            if args.k and args.k not in name:
-                continue
-            start = time.monotonic()
-            ended, detail = _run_one(function, args.long)
-            counts[ended] += 1
-            _report(ended, _sentence(path, name), time.monotonic() - start, detail)
-            if ended == "failed" and args.x:
-                break
-    print(f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped", flush=True)
-    return 1 if counts["failed"] or not counts["passed"] + counts["skipped"] else 0
+    pool.end_on_sigterm()
+    book = Book(args.j > 1, args.x)
+    cases = list(_cases(args.paths, args.k, book))
+    book.expect(cases)
+
+    def work(case):
+        start = time.monotonic()
+        return (*_run_one(case.function, args.long), time.monotonic() - start)
+    if args.j > 1:
+        # Those that may take longest begin first, lest one of them runs on alone at the end.
+        pool.Pool(args.j, sorted(cases, key=lambda case: -case.timeout_s), work, book.ended).run()
+    else:
+        pool.own_ipc()
+        all(book.ended(case, work(case)) for case in cases)
+    return book.close()

@@ -40,6 +40,18 @@ def app_auth(secret, key):
     return {"Authorization": "Bearer " + secret, "Idempotency-Key": key, "Content-Type": "application/json"}
 
 
+_test = {"began": int(time.time())}
+
+
+def begin_test():
+    _test["began"] = int(time.time())
+
+
+def happened():
+    """When the events of a test happened: the same for all, since a provider's copy of an event is the same event."""
+    return _test["began"]
+
+
 def stripe_event(event_id, kind, order, email=None, livemode=True, amount=None, **more):
     """A body as Stripe sends it, cut down to what the example's policy points at."""
     thing = {"id": "obj_" + event_id, "metadata": {"order_id": order}}
@@ -47,7 +59,7 @@ def stripe_event(event_id, kind, order, email=None, livemode=True, amount=None, 
         thing["receipt_email"] = email
     if amount is not None:
         thing["amount_refunded"] = amount
-    return as_body({"id": event_id, "object": "event", "api_version": "2026-01-28", "created": int(time.time()),
+    return as_body({"id": event_id, "object": "event", "api_version": "2026-01-28", "created": happened(),
                     "livemode": livemode, "type": kind, "pending_webhooks": 1, "data": {"object": thing}, **more})
 
 
@@ -57,7 +69,7 @@ def stripe_request(secret, event_id, kind, order, email=None, t=None, source="st
 
 
 def erp_request(secret, event_id, kind, order, t=None, source="erp", **more):
-    body = as_body({"delivery": {"id": event_id, "kind": kind, "happened_at": int(time.time())}, "order": {"number": order},
+    body = as_body({"delivery": {"id": event_id, "kind": kind, "happened_at": happened()}, "order": {"number": order},
                     **more})
     return Request(f"/hooks/{source}", erp_sign(secret, body, t), body, tag=event_id)
 

@@ -21,7 +21,7 @@ def differences(found, holds, violated):
     return [f"{p} is violated" for p in holds if found[p].violated] + [f"{p} holds" for p in violated if not found[p].violated]
 
 
-@timeout(300)
+@timeout(1200)
 def test_what_is_promised_holds_and_the_double_send_is_found_where_it_is_not(t):
     need_spin(t)
     found = model.search_all([(flags, holds + violated) for _, flags, holds, violated in model.AS_IT_IS])
@@ -35,7 +35,7 @@ def test_what_is_promised_holds_and_the_double_send_is_found_where_it_is_not(t):
     eq({line for line in never if line[1] != "-end-"}, set())
 
 
-@timeout(300)
+@timeout(1200)
 def test_each_wall_taken_away_is_a_violation(t):
     need_spin(t)
     found = model.search_all([(flags, violated) for _, flags, violated in model.WITHOUT])
