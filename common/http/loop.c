@@ -2,6 +2,7 @@
 
 #include "common/clock.h"
 #include "common/http/problem.h"
+#include "common/http/room.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,12 +13,8 @@
 // Connections taken in one turn: few, so that the other loops, which wait on the same socket, get
 // their share.
 #define ACCEPTS_PER_TURN 4
-// At the bound on connections, with others waiting: how often it is looked for room, and how long
-// a connection must have had nothing to do before it is closed for another's sake.
+// At the bound on connections, with others waiting: how often it is looked for room.
 #define PRESSED_TURN_MS 50
-#define IDLE_MIN_MS 200
-// And then how long one may take for its body, after it was seen at it.
-#define BODY_MIN_MS 1000
 
 #ifdef __SANITIZE_ADDRESS__
 // h2o keeps a list of free blocks for each thread, and never frees the head of a message queue.
@@ -37,6 +34,7 @@ struct http_loop {
     h2o_socket_t *listeners[HTTP_LISTENERS_MAX];
     size_t n_listeners;
     int connections;
+    struct room room;
     bool paused;  // the bound on connections is reached
     bool pressed; // and others wait
     bool draining;
@@ -51,9 +49,7 @@ struct handler {
 // One accepted connection; its socket's on_close.data.
 struct connection {
     struct http_loop *loop;
-    int64_t active_ms; // when it was accepted, or its last request was read
-    int64_t body_ms;   // when it was first seen to be at a body, others waiting; 0 = it is not
-    bool ending;
+    struct guest guest;
 };
 
 static struct connection *connection_of(const h2o_req_t *req)
@@ -61,12 +57,21 @@ static struct connection *connection_of(const h2o_req_t *req)
     return req->conn->callbacks->get_socket(req->conn)->on_close.data;
 }
 
+// With the request's pool: it was answered, or its connection is about to end.
+static void on_request_over(void *memory)
+{
+    struct connection *connection = *(struct connection **)memory;
+    room_rest(&connection->loop->room, &connection->guest, clock_mono_ms());
+}
+
 static int on_request(h2o_handler_t *self, h2o_req_t *req)
 {
     struct http_loop *loop = ((struct handler *)self)->loop;
     struct connection *connection = connection_of(req);
-    connection->active_ms = clock_mono_ms();
-    connection->body_ms = 0;
+    struct connection **held = h2o_mem_alloc_shared(&req->pool, sizeof(*held), on_request_over);
+    *held = connection;
+    connection->guest.req = req;
+    room_leave(&loop->room, &connection->guest);
     loop->options.on_request(loop->options.user, req);
     return 0;
 }
@@ -91,6 +96,7 @@ static void on_close(void *data)
 {
     struct connection *connection = data;
     struct http_loop *loop = connection->loop;
+    room_leave(&loop->room, &connection->guest);
     free(connection);
     loop->connections--;
     if (loop->paused)
@@ -111,7 +117,8 @@ static void on_connection(h2o_socket_t *listener, const char *err)
         loop->connections++;
         sock->on_close.cb = on_close;
         struct connection *connection = xmalloc(sizeof *connection);
-        *connection = (struct connection){.loop = loop, .active_ms = clock_mono_ms()};
+        *connection = (struct connection){.loop = loop};
+        room_rest(&loop->room, &connection->guest, clock_mono_ms());
         sock->on_close.data = connection;
         h2o_accept(&loop->accept, sock);
     }
@@ -224,34 +231,17 @@ static bool others_wait(const struct http_loop *loop)
     return poll(fds, loop->n_listeners, 0) > 0;
 }
 
-// Who may have to go: the one that has been idle longest, and the one longest at its body.
-struct room {
-    int64_t now_ms;
-    h2o_req_t *idle, *slow;
-};
-
-static bool is_before(int64_t ms, int64_t least_ms, int64_t now_ms, int64_t best_ms)
+static int learn_one(h2o_req_t *req, void *unused)
 {
-    return now_ms - ms >= least_ms && ms < best_ms;
+    (void)unused;
+    connection_of(req)->guest.req = req;
+    return 0;
 }
 
-static int look_for_room(h2o_req_t *req, void *found)
+static void learn_all(void *context)
 {
-    struct room *room = found;
-    struct connection *connection = connection_of(req);
-    if (connection->ending)
-        return 0;
-    if (req->version == 0) {
-        int64_t best_ms = room->idle ? connection_of(room->idle)->active_ms : INT64_MAX;
-        if (is_before(connection->active_ms, IDLE_MIN_MS, room->now_ms, best_ms))
-            room->idle = req;
-    } else if (!req->processed_at.str) { // h2o sets it when all of the request is there
-        int64_t best_ms = room->slow ? connection_of(room->slow)->body_ms : INT64_MAX;
-        connection->body_ms = connection->body_ms ? connection->body_ms : room->now_ms;
-        if (is_before(connection->body_ms, BODY_MIN_MS, room->now_ms, best_ms))
-            room->slow = req;
-    }
-    return 0;
+    struct http_loop *loop = context;
+    loop->config.http1.callbacks.foreach_request(&loop->context, learn_one, NULL);
 }
 
 // Idle keep-alive connections must not keep others out until their timeout, nor must half a body:
@@ -260,12 +250,10 @@ static void make_room(struct http_loop *loop)
 {
     loop->pressed = others_wait(loop);
     for (int i = 0; loop->pressed && i < ACCEPTS_PER_TURN; i++) {
-        struct room room = {.now_ms = clock_mono_ms()};
-        loop->config.http1.callbacks.foreach_request(&loop->context, look_for_room, &room);
-        h2o_req_t *gone = room.idle ? room.idle : room.slow;
+        h2o_req_t *gone = room_oldest(&loop->room, clock_mono_ms(), learn_all, loop);
         if (!gone)
             return;
-        connection_of(gone)->ending = true;
+        room_leave(&loop->room, &connection_of(gone)->guest);
         end_reading(gone);
     }
 }
