@@ -71,11 +71,10 @@ static struct slot *slot_of(uint64_t event)
     return &rate.slots[i];
 }
 
-// False when this line is one too many; else how many were dropped before it.
-static bool may_log(const char *event, int64_t *ret_suppressed)
+bool log_each_second(const char *event, int64_t now_ms, int64_t *ret_suppressed)
 {
     uint64_t hash = hash_of(event);
-    int64_t second = clock_mono_ms() / 1000;
+    int64_t second = now_ms / 1000;
     pthread_mutex_lock(&rate.lock);
     struct slot *slot = slot_of(hash);
     if (slot->second != second) {
@@ -195,7 +194,7 @@ void log_fields(enum log_level level, const char *event, const char *msg,
         const struct log_field *fields, size_t n)
 {
     int64_t suppressed = 0;
-    if (level > setup.level || !may_log(event, &suppressed))
+    if (level > setup.level || !log_each_second(event, clock_mono_ms(), &suppressed))
         return;
     AUTO_TEXT struct text line;
     text_init(&line, LINE_MAX_BYTES - TAIL_BYTES);

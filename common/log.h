@@ -32,6 +32,10 @@ void log_init(const char *component, bool json, enum log_level level);
 void log_fields(enum log_level level, const char *event, const char *msg,
         const struct log_field *fields, size_t n);
 
+// The limit of log_fields: false when this line of the event is one too many in its second; else
+// *ret_suppressed says how many were dropped since the last one. now_ms: clock_mono_ms.
+bool log_each_second(const char *event, int64_t now_ms, int64_t *ret_suppressed);
+
 // For events that anybody may cause at will: true at most once a minute for each event and pair of
 // values; then *ret_left_out says how many were left out since the last one. now_ms: clock_mono_ms.
 // Thread-safe; of very many pairs the last ones share their minute.

@@ -1,23 +1,28 @@
-"""Runs every cmocka program of a build folder and shows its closing lines: run.py BUILD (under PAWL_WRAP, if set)
+"""Runs the unit tests of a build folder and shows each file's closing lines: run.py BUILD (under PAWL_WRAP, if set)
 
-At the end `N passed, N failed`, where N counts tests, not programs."""
+At the end `N passed, N failed`, where N counts tests, not files. Some processes of the one program that has all tests (every.c) are
+given a file at a time; where one crashes or hangs, that file has failed and another process goes on."""
 import glob
 import json
 import os
+import queue
 import re
 import subprocess
 import sys
+import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
 
-PROGRAM_SECONDS_MAX = 60 * float(os.environ.get("PAWL_SLOW", "1"))
+FILE_SECONDS_MAX = 60 * float(os.environ.get("PAWL_SLOW", "1"))
 WRAP = os.environ.get("PAWL_WRAP", "").split()
+# Twice as many as processors, since the longest tests wait for a clock or a peer.
+WORKERS = 2 * os.cpu_count()
 
 
-def programs(build):
-    """[(name, argv)] of the build's unit tests, as meson knows them (the file is what `meson introspect` shows, 0.3 s later)."""
+def program(build):
+    """(argv of the program, names of its files), as meson knows them (what `meson introspect` shows, 0.3 s later)."""
     with open(os.path.join(build, "meson-info", "intro-tests.json"), encoding="utf-8") as f:
-        return [(t["name"], t["cmd"]) for t in json.load(f) if any(s.endswith("unit") for s in t["suite"])]
+        cmd = next(t["cmd"] for t in json.load(f) if t["name"] == "unit")
+    return cmd[:1], cmd[1:]
 
 
 def left_out(names):
@@ -27,23 +32,42 @@ def left_out(names):
     return sorted(found - set(names))
 
 
-def timed(program):
-    """(name, exit status, output, seconds)"""
-    name, argv = program
-    start = time.monotonic()
-    return (name, *run(argv), time.monotonic() - start)
+class Worker:
+    """A process of the program, and the files that it has run."""
 
+    def __init__(self, argv):
+        self.failed = False
+        self.process = subprocess.Popen(WRAP + argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                                        encoding="utf-8", errors="replace")
 
-def run(argv):
-    """(exit status, output); a program that hangs has status 124, one that was not built 127."""
-    try:
-        done = subprocess.run(WRAP + argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
-                              timeout=PROGRAM_SECONDS_MAX, check=False)
-        return done.returncode, done.stdout.decode("utf-8", "replace")
-    except OSError as e:
-        return 127, f"{e}\n"
-    except subprocess.TimeoutExpired as e:
-        return 124, (e.stdout or b"").decode("utf-8", "replace") + f"\nlonger than {PROGRAM_SECONDS_MAX} s\n"
+    def run(self, name):
+        """(status, output) of a file's tests; the status is None where the process did not get to their end."""
+        said, status = [], None
+        hung = threading.Timer(FILE_SECONDS_MAX, self.process.kill)
+        hung.start()
+        try:
+            self.process.stdin.write(name + "\n")
+            self.process.stdin.flush()
+        except BrokenPipeError:
+            pass  # it ended before; what it said of that is still to be read
+        for line in self.process.stdout:
+            ended = re.fullmatch(r"\[ ENDED \] (-?\d+)\n", line)
+            if ended:
+                status = int(ended[1])
+                break
+            said.append(line)
+        hung.cancel()
+        self.failed = self.failed or status != 0
+        return status, "".join(said)
+
+    def end(self):
+        """(exit status, last words): what sanitizers say at the end, of leaks above all."""
+        try:
+            said, _ = self.process.communicate(timeout=FILE_SECONDS_MAX)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            said, _ = self.process.communicate()
+        return self.process.returncode, said
 
 
 def counts(output):
@@ -52,25 +76,58 @@ def counts(output):
     return number.get("PASSED", 0), number.get("FAILED", 0)
 
 
-def main(build):
-    all_programs, passed = programs(build), 0
-    missing = left_out(name for name, _ in all_programs)
-    failed = len(missing)
-    for name in missing:
-        print(f"FAIL   0.00s  {name}\n      is in no meson.build")
-    # Twice as many as processors, since the longest ones wait for a clock or a peer.
-    with ThreadPoolExecutor(2 * os.cpu_count()) as pool:
-        # The longest ones stand last: begun last, one of them would run alone at the end.
-        for name, status, output, seconds in pool.map(timed, reversed(all_programs)):
-            good, bad = counts(output)
-            # A crash or a sanitizer's report fails even when every test so far was well.
-            bad = bad or (1 if status != 0 else 0)
-            passed, failed = passed + good, failed + bad
+class Run:
+    """What was run, told as it ends."""
+
+    def __init__(self):
+        self.lock, self.passed, self.failed = threading.Lock(), 0, 0
+
+    def tell(self, name, status, output, seconds):
+        good, bad = counts(output)
+        # A crash or a sanitizer's report fails even when every test so far was well.
+        bad = bad or (1 if status != 0 else 0)
+        closing = [line for line in output.splitlines() if re.match(r"\[(==========|  PASSED  |  FAILED  )\] .*test\(s\)", line)]
+        with self.lock:
+            self.passed, self.failed = self.passed + good, self.failed + bad
             print(f"{'ok  ' if not bad else 'FAIL'} {seconds:6.2f}s  {name}")
-            closing = [line for line in output.splitlines() if re.match(r"\[(==========|  PASSED  |  FAILED  )\] .*test\(s\)", line)]
             print("\n".join("      " + line for line in (output.splitlines() if bad else closing)), flush=True)
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed or not passed else 0
+
+    def work(self, argv, names):
+        """One process after the other until no file is left."""
+        worker = None
+        while True:
+            try:
+                name = names.get_nowait()
+            except queue.Empty:
+                break
+            start = time.monotonic()
+            worker = worker or Worker(argv)
+            status, output = worker.run(name)
+            if status is None:
+                code, rest = worker.end()
+                worker, status, output = None, code or 1, f"{output}{rest}\nended with status {code}\n"
+            self.tell(name, status, output, time.monotonic() - start)
+        code, rest = worker.end() if worker else (0, "")
+        # A test that failed lets go of nothing that it held.
+        if code != 0 and not worker.failed:
+            self.tell("at the end of several files", code, rest, 0)
+
+
+def main(build):
+    argv, all_names = program(build)
+    run, names = Run(), queue.SimpleQueue()
+    for name in left_out(all_names):
+        run.tell(name, 1, "is in no meson.build", 0)
+    # The longest ones stand last: begun last, one of them would run alone at the end.
+    for name in reversed(all_names):
+        names.put(name)
+    threads = [threading.Thread(target=run.work, args=(argv, names)) for _ in range(WORKERS)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    print(f"{run.passed} passed, {run.failed} failed")
+    return 1 if run.failed or not run.passed else 0
 
 
 if __name__ == "__main__":

@@ -112,10 +112,23 @@ static void shows_ten_repeats_a_second_and_counts_the_rest(void **state)
     // A second border may lie between the hundred lines.
     size_t n = lines_of(stop());
     assert_in_range(n, 11, 21);
-    usleep((useconds_t)(1001 - clock_mono_ms() % 1000) * 1000); // into the next second
+}
+
+static void says_how_many_lines_of_an_earlier_second_were_left_out(void **state)
+{
+    (void)state;
+    int64_t earlier = clock_mono_ms() - 2000, before = -1;
+    for (int i = 0; i < 30; i++) {
+        bool said = log_each_second("test.earlier", earlier - earlier % 1000 + i, &before);
+        assert_true(said == (i < 10) && before == 0);
+    }
+    log_init("receiver", true, LOG_LVL_INFO);
     start();
-    LOG0(INFO, "test.flood", "m");
-    assert_non_null(strstr(stop(), "\"suppressed\":"));
+    LOG0(INFO, "test.earlier", "m");
+    LOG0(INFO, "test.earlier", "m");
+    const char *lines = stop();
+    assert_non_null(strstr(lines, ",\"suppressed\":20}\n"));
+    assert_null(strstr(strchr(lines, '\n'), "suppressed"));
 }
 
 static void says_each_kind_once_a_minute_and_counts_the_rest(void **state)
@@ -145,6 +158,7 @@ int main(void)
             cmocka_unit_test(drops_what_is_below_the_level),
             cmocka_unit_test(keeps_a_line_below_four_kilobytes_and_valid),
             cmocka_unit_test(shows_ten_repeats_a_second_and_counts_the_rest),
+            cmocka_unit_test(says_how_many_lines_of_an_earlier_second_were_left_out),
             cmocka_unit_test(says_each_kind_once_a_minute_and_counts_the_rest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

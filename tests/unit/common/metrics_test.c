@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <stdio.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static char *exposition(void)
@@ -77,17 +78,17 @@ static void counts_exactly_with_several_threads(void **state)
 static void puts_a_bound_into_its_own_bucket(void **state)
 {
     (void)state;
-    struct series *series = metric(METRIC_ACK_SECONDS, "shop", NULL);
+    struct series *series = metric(METRIC_ACK_SECONDS, "of-this-test", NULL);
     series_observe(series, 0.005); // le means less or equal
     series_observe(series, 0.3);
     series_observe(series, 99);
-    assert_shown("pawl_webhook_ack_seconds_bucket{source=\"shop\",le=\"0.005\"} 1\n");
-    assert_shown("pawl_webhook_ack_seconds_bucket{source=\"shop\",le=\"0.25\"} 1\n");
-    assert_shown("pawl_webhook_ack_seconds_bucket{source=\"shop\",le=\"0.5\"} 2\n");
-    assert_shown("pawl_webhook_ack_seconds_bucket{source=\"shop\",le=\"10\"} 2\n");
-    assert_shown("pawl_webhook_ack_seconds_bucket{source=\"shop\",le=\"+Inf\"} 3\n");
-    assert_shown("pawl_webhook_ack_seconds_sum{source=\"shop\"} 99.305\n");
-    assert_shown("pawl_webhook_ack_seconds_count{source=\"shop\"} 3\n");
+    assert_shown("pawl_webhook_ack_seconds_bucket{source=\"of-this-test\",le=\"0.005\"} 1\n");
+    assert_shown("pawl_webhook_ack_seconds_bucket{source=\"of-this-test\",le=\"0.25\"} 1\n");
+    assert_shown("pawl_webhook_ack_seconds_bucket{source=\"of-this-test\",le=\"0.5\"} 2\n");
+    assert_shown("pawl_webhook_ack_seconds_bucket{source=\"of-this-test\",le=\"10\"} 2\n");
+    assert_shown("pawl_webhook_ack_seconds_bucket{source=\"of-this-test\",le=\"+Inf\"} 3\n");
+    assert_shown("pawl_webhook_ack_seconds_sum{source=\"of-this-test\"} 99.305\n");
+    assert_shown("pawl_webhook_ack_seconds_count{source=\"of-this-test\"} 3\n");
 }
 
 static void shows_families_without_labels_bare(void **state)
@@ -116,9 +117,8 @@ static void is_accepted_by_promtool(void **state)
 }
 
 // Last, since the process has no free series afterwards.
-static void sends_what_is_beyond_the_limit_to_one_series(void **state)
+static bool further_ones_share_a_series(void)
 {
-    (void)state;
     char value[16];
     for (int i = 0; i < 6000; i++) {
         snprintf(value, sizeof value, "t%d", i);
@@ -126,10 +126,20 @@ static void sends_what_is_beyond_the_limit_to_one_series(void **state)
     }
     AUTO_FREE char *text = exposition();
     const char *other = strstr(text, "pawl_notifications_created_total{type=\"other\"} ");
-    assert_non_null(other);
-    assert_true(strtol(strchr(other, ' ') + 1, NULL, 10) > 1000);
-    assert_ptr_equal(
-            metric(METRIC_NOTIFICATIONS, "new", NULL), metric(METRIC_NOTIFICATIONS, "newer", NULL));
+    return other && strtol(strchr(other, ' ') + 1, NULL, 10) > 1000 &&
+           metric(METRIC_NOTIFICATIONS, "new", NULL) == metric(METRIC_NOTIFICATIONS, "newer", NULL);
+}
+
+// In a process of its own, since the room for series is never given back.
+static void sends_what_is_beyond_the_limit_to_one_series(void **state)
+{
+    (void)state;
+    pid_t child = fork();
+    if (child == 0)
+        _exit(further_ones_share_a_series() ? 0 : 1);
+    int status = -1;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
 }
 
 int main(void)
