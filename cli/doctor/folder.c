@@ -74,12 +74,11 @@ enum folder_state folder_look(const char *folder, const char *user, int timeout_
             !child_call(&child, "pawl-look", look_and_end, &look,
                     (struct child_how){.death_signal = SIGKILL, .log_fd = -1}, NULL))
         return FOLDER_UNKNOWN;
-    while (child_runs(&child)) {
-        if (clock_mono_ms() > end_ms) {
-            child_signal(&child, SIGKILL);
-            return FOLDER_SILENT;
-        }
-        usleep(LOOK_MS * 1000);
+    for (; clock_mono_ms() <= end_ms; usleep(LOOK_MS * 1000)) {
+        if (!child_runs(&child))
+            return WIFEXITED(child.status) ? (enum folder_state)WEXITSTATUS(child.status)
+                                           : FOLDER_UNKNOWN;
     }
-    return WIFEXITED(child.status) ? (enum folder_state)WEXITSTATUS(child.status) : FOLDER_UNKNOWN;
+    child_signal(&child, SIGKILL);
+    return FOLDER_SILENT;
 }
