@@ -14,6 +14,8 @@ import time
 
 FILE_SECONDS_MAX = 60 * float(os.environ.get("PAWL_SLOW", "1"))
 WRAP = os.environ.get("PAWL_WRAP", "").split()
+# What was freed is kept for 2 MB: by default a process has 256 MB more of it to fill, and to search for leaks at its end.
+ASAN = os.environ.get("ASAN_OPTIONS", "") + ":quarantine_size_mb=2:thread_local_quarantine_size_kb=256:malloc_context_size=8"
 # Twice as many as processors, since the longest tests wait for a clock or a peer.
 WORKERS = 2 * os.cpu_count()
 
@@ -38,7 +40,7 @@ class Worker:
     def __init__(self, argv):
         self.failed = False
         self.process = subprocess.Popen(WRAP + argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                                        encoding="utf-8", errors="replace")
+                                        encoding="utf-8", errors="replace", env={**os.environ, "ASAN_OPTIONS": ASAN})
 
     def run(self, name):
         """(status, output) of a file's tests; the status is None where the process did not get to their end."""
