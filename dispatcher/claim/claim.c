@@ -114,6 +114,7 @@ static enum work start(void *self, struct pg *pg, struct err *err)
     pg_p_bigs(pg);
     for (int i = 0; i < PRIORITY_COUNT; i++)
         pg_e_big(pg, plan.from_us[i]);
+    pg_p_big(pg, CLAIM_CONTENT_MAX);
     return pg_launch(pg, err) ? WORK_FLYING : WORK_FAILED;
 }
 
@@ -131,20 +132,33 @@ static void render(struct claimer *c, struct member *member)
     }
 }
 
+// Of a further try what was stored, unless other contents were enough for one claim.
+static void bring_content(struct claimer *c, const struct pg *pg, int row, struct member *member)
+{
+    size_t bytes;
+    if (!member_row_rendered(pg, CALL_TAKE, row))
+        return;
+    if (member_row_left_out(pg, CALL_TAKE, row))
+        member->fate = FATE_LATER;
+    else if (member_read_content(pg, CALL_TAKE, row, member, &bytes))
+        c->content_bytes += bytes;
+    else
+        member_end(member, DELIVERY_DEAD, "its stored content is gone");
+}
+
 static void prepare(struct claimer *c, const struct pg *pg, int row, struct member *member)
 {
     enum rules rules = c->options.rules(c->options.user, member->delivery->policy);
     if (rules != RULES_READY) {
         member->fate = FATE_LATER;
         member->later_ms = rules == RULES_BROKEN ? CLAIM_BROKEN_WAIT_MS : CLAIM_CROWDED_WAIT_MS;
-    } else if (member_row_rendered(pg, CALL_TAKE, row) &&
-               !member_read_content(pg, CALL_TAKE, row, member)) {
-        member_end(member, DELIVERY_DEAD, "its stored content is gone");
-    } else if (!c->options.route(c->options.user, member->delivery, &member->later_ms)) {
-        member->fate = FATE_LATER;
     } else {
-        member->to_render = !member_row_rendered(pg, CALL_TAKE, row);
+        bring_content(c, pg, row, member);
     }
+    if (member->fate == FATE_WIRE &&
+            !c->options.route(c->options.user, member->delivery, &member->later_ms))
+        member->fate = FATE_LATER;
+    member->to_render = member->fate == FATE_WIRE && !member_row_rendered(pg, CALL_TAKE, row);
     if (member->fate != FATE_WIRE)
         member->at = GATE_COUNT; // it is no gate that says so: its time for tries goes on
 }

@@ -16,7 +16,7 @@ enum {
     CLAIM_MAX = 500,                      // rows of one claim
     CLAIM_PART = 100,                     // of them are rendered, and marked, at a time
     CLAIM_CONTENT_MAX = 16 * 1024 * 1024, // bytes that one claim may render, the files of its mails
-                                          // included; the rest waits
+                                          // included, or bring along rendered; the rest waits
     CLAIM_FILES_WAIT_MS = 30 * 1000,      // rows whose files can't be read now
     CLAIM_BROKEN_WAIT_MS = 30 * 1000,     // rows of a policy version that can't be loaded
     CLAIM_LOADS_MAX = 4,         // versions loaded before a claim goes on; fewer than are kept

@@ -193,13 +193,20 @@ void member_read(const struct pg *pg, int call, int row, struct member *ret_memb
         facts->suppressed = (enum suppression)pg_int(pg, call, row, COL_SUPPRESSED);
 }
 
-bool member_read_content(const struct pg *pg, int call, int row, struct member *member)
+bool member_row_left_out(const struct pg *pg, int call, int row)
+{
+    return !pg_null(pg, call, row, COL_CONTENT) && pg_bytes(pg, call, row, COL_CONTENT).len == 0;
+}
+
+bool member_read_content(
+        const struct pg *pg, int call, int row, struct member *member, size_t *ret_bytes)
 {
     struct err err;
     if (pg_null(pg, call, row, COL_CONTENT))
         return false;
-    return content_from_json(
-            pg_bytes(pg, call, row, COL_CONTENT), &member->delivery->content, &err);
+    struct slice json = pg_bytes(pg, call, row, COL_CONTENT);
+    *ret_bytes = json.len;
+    return content_from_json(json, &member->delivery->content, &err);
 }
 
 size_t member_write_content(struct member *member, size_t max)

@@ -1,7 +1,7 @@
 -- Takes at most $1 due rows of three lanes ($2), a later lane only what the earlier ones left, each from its low-water
--- mark ($3, microseconds since the epoch) on; with what is needed to gate, render and send them. The columns from state
--- on are NULL when the delivery is in another step since the row was made; such a row is only deleted, and so is one whose
--- state is not 0.
+-- mark ($3, microseconds since the epoch) on; with what is needed to gate, render and send them. Contents
+-- come up to $4 bytes together, and one more; further ones are ''. The columns from state on are NULL when the delivery is in
+-- another step since the row was made; such a row is only deleted, and so is one whose state is not 0.
 -- returns: lane, due_at, bucket, notification_id, channel, target, redrive, tries, state, unknown_tries, delivery_order,
 --   address, created_at, expires_at, retry_until, rendered bool, provider, provider_at (its first try), passed_on,
 --   free_tries, type, policy, once, data, content, now, suppressed int (the reason's number, NULL = not), zone, doubt_at,
@@ -30,7 +30,9 @@ WITH one AS MATERIALIZED (
 SELECT t.lane, t.due_at, t.bucket, t.notification_id, t.channel, t.target, t.redrive, t.tries,
        d.state, d.unknown_tries, d.delivery_order, d.address, d.created_at, d.expires_at, d.retry_until,
        d.content_slot IS NOT NULL, d.provider, d.provider_at, d.passed_on, d.free_tries,
-       n.type, coalesce(d.policy, n.policy), n.once, n.data, c.content, now(), s.reason, d.zone, d.doubt_at,
+       n.type, coalesce(d.policy, n.policy), n.once, n.data,
+       CASE WHEN sum(octet_length(c.content)) OVER (ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) >= $4::int8
+            THEN '' ELSE c.content END, now(), s.reason, d.zone, d.doubt_at,
        n.order_id, d.recipient, d.collapse
 FROM taken t
 -- OFFSET 0 keeps each look-up a probe of the primary key, whatever the statistics say.

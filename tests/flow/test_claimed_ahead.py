@@ -161,3 +161,25 @@ def test_with_a_rate_nothing_is_claimed_ahead(t):
     eventually(lambda: in_state(rows, 2) == ALL, 30, "all are sent")
     eq(given_back(rows), 0)
     promises_hold(p, rows, {"least": ALL})
+
+
+def test_a_claim_of_many_retries_brings_few_large_contents_along(t):
+    """16 MiB of them and one more, however many are due."""
+    n, size = 10, 3 << 20
+    p = t.keep(HttpPeer(lambda connection, request: connection.say()))
+    patient = POLICY.replace("[100ms, 200ms]", "[1h]").replace("for: 10m", "for: 2h")
+    w = t.pawl(t.migrated_cluster(), t.sink(), policy=patient)
+    rows = Rows(w)
+    nids = [rows.add("least", f"rcpt451-1+{i}@example.net", retry="2 hours") for i in range(n)]
+    program = w.dispatcher()
+    eventually(lambda: all(rows.delivery(nid)[:2] == (0, 1) for nid in nids), 20, "each was told 451 once")
+    program.stop()  # so that all are due at once
+    rows.cluster.query("UPDATE pawl.contents SET content = jsonb_set(content::jsonb, '{text}', to_jsonb(repeat('x', %s)))::text;"
+                       "UPDATE pawl.due SET due_at = now()", (size,))
+    w.set_policy(patient.replace("@SMTP_PROVIDER@", f'{{ driver: resend, token: credential:api, url: "{p.url}" }}'))
+    w.must("policy", "apply")
+    w.dispatcher()
+    eventually(lambda: in_state(rows, 2) == n and rows.left() == (0, 0, 0), 30, "all are sent")
+    claims = [k for k, in rows.cluster.query("SELECT count(*) FROM pawl.attempts WHERE step > 1 GROUP BY claim_id")]
+    check(sum(claims) >= n and max(claims) <= 6, f"of one claim: {claims}")
+    eq({len(r["json"]["text"]) for r in p.requests}, {size})
