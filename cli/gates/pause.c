@@ -35,12 +35,6 @@ static void read_what(const char *word, struct what *ret)
         *ret = (struct what){.kind = PAUSE_PROVIDER, .name = word + 9};
 }
 
-static void auto_policy(struct policy **policy)
-{
-    policy_unref(*policy);
-}
-#define AUTO_POLICY __attribute__((cleanup(auto_policy)))
-
 // A pause of what does not exist would hold nothing, in silence.
 static bool check_what(
         const struct context *context, struct pg *pg, const struct what *what, struct err *err)

@@ -13,12 +13,6 @@
 enum { SECRET_MAX = 64 * 1024 };
 #define OUTPUT_MAX (4 << 20)
 
-static void auto_policy(struct policy **policy)
-{
-    policy_unref(*policy);
-}
-#define AUTO_POLICY __attribute__((cleanup(auto_policy)))
-
 // A file that was read, to be compared with the others.
 struct seen {
     const struct source *source;

@@ -7,12 +7,6 @@
 #include "cli/table.h"
 #include "common/clock.h"
 
-static void auto_policy(struct policy **policy)
-{
-    policy_unref(*policy);
-}
-#define AUTO_POLICY __attribute__((cleanup(auto_policy)))
-
 static struct secret_use use_of(
         const struct pg *pg, const struct source *source, const struct secret *secret)
 {

@@ -16,12 +16,6 @@
 #define WHY_MAX 400
 #define OUTPUT_MAX (64 << 20)
 
-static void auto_policy(struct policy **policy)
-{
-    policy_unref(*policy);
-}
-#define AUTO_POLICY __attribute__((cleanup(auto_policy)))
-
 void act_names(struct pg *pg, struct picked *const *rows, size_t n)
 {
     pg_p_ints(pg);

@@ -10,11 +10,6 @@
 
 #define OUTPUT_MAX (16 << 20)
 
-static void auto_policy(struct policy **policy)
-{
-    policy_unref(*policy);
-}
-#define AUTO_POLICY __attribute__((cleanup(auto_policy)))
 #define AUTO_DIAG __attribute__((cleanup(diag_fini)))
 
 static int no_files(const struct call *call)

@@ -15,12 +15,6 @@
 
 #define OUTPUT_MAX (4 << 20)
 
-static void auto_policy(struct policy **policy)
-{
-    policy_unref(*policy);
-}
-#define AUTO_POLICY __attribute__((cleanup(auto_policy)))
-
 // Secrets of other sources may be missing; the one that is needed is asked for when signing.
 static void load_secrets(const struct context *context, struct policy *policy)
 {

@@ -26,12 +26,6 @@
 #define LOCK_MS 10000
 #define OUTPUT_MAX (1 << 20)
 
-static void auto_policy(struct policy **policy)
-{
-    policy_unref(*policy);
-}
-#define AUTO_POLICY __attribute__((cleanup(auto_policy)))
-
 static pid_t owner_of(int fd)
 {
     char number[16] = "";

@@ -11,12 +11,6 @@
 #define OUTPUT_MAX (1 << 20)
 #define READ_STEP 65536
 
-static void auto_policy(struct policy **policy)
-{
-    policy_unref(*policy);
-}
-#define AUTO_POLICY __attribute__((cleanup(auto_policy)))
-
 static bool read_stdin(struct text *input, struct err *err)
 {
     static char part[READ_STEP];

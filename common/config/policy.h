@@ -249,6 +249,11 @@ MUST_CHECK struct policy *policy_new(const struct policy_text *files, size_t n_f
         struct diag *diag);
 struct policy *policy_ref(struct policy *policy);
 void policy_unref(struct policy *policy); // NULL is fine
+static inline void policy_unref_held(struct policy **policy)
+{
+    policy_unref(*policy);
+}
+#define AUTO_POLICY __attribute__((cleanup(policy_unref_held)))
 
 // Appends the effective policy in words, short, for people.
 void policy_describe(const struct policy *policy, struct text *out);
