@@ -60,21 +60,13 @@ static void check_name(void *ctx, struct slice name, int line, int column)
     const struct looking *looking = ctx;
     if (is_there(looking, name))
         return;
-    AUTO_TEXT struct text why;
+    AUTO_TEXT struct text why = {0};
     text_init(&why, DIAG_TEXT_MAX);
     text_fmt(&why, "there is no '%.*s': it would be %s/%.*s.mustache, or in layouts/ or partials/",
             (int)name.len, (const char *)name.ptr, looking->shared ? "<message>" : looking->folder,
             (int)name.len, (const char *)name.ptr);
-    AUTO_FREE char *text = text_steal(&why);
-    AUTO_FREE char *file = xstrdup(looking->file);
-    AUTO_FREE char *code = xstrdup("template-partial");
-    diag_add(looking->making->diag, &(struct diag_row){.level = DIAG_ERROR,
-                                            .file = file,
-                                            .line = line,
-                                            .column = column,
-                                            .span = (int)name.len,
-                                            .text = text,
-                                            .code = code});
+    const struct diag_place place = {looking->file, line, column, (int)name.len};
+    diag_error_at(looking->making->diag, &place, "template-partial", text_cstr(&why));
 }
 
 static void check_file(const struct making *making, const struct policy_text *file)

@@ -202,15 +202,8 @@ static void check_syntax(const struct making *making, const struct policy_text *
         return;
     int line = 0, column = 0;
     const char *why = read_place(err.msg, &line, &column);
-    AUTO_FREE char *text = xstrdup(why);
-    AUTO_FREE char *code = xstrdup("template");
-    diag_add(making->diag, &(struct diag_row){.level = DIAG_ERROR,
-                                   .file = file->path,
-                                   .line = line,
-                                   .column = column,
-                                   .span = 1,
-                                   .text = text,
-                                   .code = code});
+    const struct diag_place place = {file->path, line, column, 1};
+    diag_error_at(making->diag, &place, "template", why);
 }
 
 // A mail needs a subject and a body, the other channels their text.

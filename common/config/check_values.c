@@ -82,7 +82,7 @@ static void check_name(void *ctx, struct slice name, int line, int column)
     offer_all(looking);
     if (looking->there)
         return;
-    AUTO_TEXT struct text why;
+    AUTO_TEXT struct text why = {0};
     text_init(&why, DIAG_TEXT_MAX);
     text_fmt(&why, "no event ever gives '%s'", looking->name);
     if (looking->near.best)
@@ -90,16 +90,8 @@ static void check_name(void *ctx, struct slice name, int line, int column)
     else
         text_str(&why, ": there is order.id order.state event.id event.type event.source, and what "
                        "the sources' contact and data name");
-    AUTO_FREE char *text = text_steal(&why);
-    AUTO_FREE char *file = xstrdup(looking->file);
-    AUTO_FREE char *code = xstrdup("template-value");
-    diag_add(looking->making->diag, &(struct diag_row){.level = DIAG_ERROR,
-                                            .file = file,
-                                            .line = line,
-                                            .column = column,
-                                            .span = (int)name.len,
-                                            .text = text,
-                                            .code = code});
+    const struct diag_place place = {looking->file, line, column, (int)name.len};
+    diag_error_at(looking->making->diag, &place, "template-value", text_cstr(&why));
 }
 
 void policy_check_values(const struct making *making)

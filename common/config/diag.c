@@ -45,6 +45,21 @@ void diag_add(struct diag *diag, const struct diag_row *row)
     diag->rows[diag->n++] = copy;
 }
 
+void diag_error_at(
+        struct diag *diag, const struct diag_place *place, const char *code, const char *text)
+{
+    AUTO_FREE char *file_copy = xstrdup(place->file);
+    AUTO_FREE char *code_copy = xstrdup(code);
+    AUTO_FREE char *text_copy = xstrdup(text);
+    diag_add(diag, &(struct diag_row){.level = DIAG_ERROR,
+                           .file = file_copy,
+                           .line = place->line,
+                           .column = place->column,
+                           .span = place->span,
+                           .code = code_copy,
+                           .text = text_copy});
+}
+
 void diag_file(struct diag *diag, enum diag_level level, const char *file, const char *code,
         const char *fmt, ...)
 {

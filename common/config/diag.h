@@ -35,6 +35,13 @@ struct diag {
 
 void diag_fini(struct diag *diag);                            // zeroed is fine
 void diag_add(struct diag *diag, const struct diag_row *row); // copies all
+// An error at a place of a file.
+struct diag_place {
+    const char *file;
+    int line, column, span;
+};
+void diag_error_at(
+        struct diag *diag, const struct diag_place *place, const char *code, const char *text);
 // A finding about a file as a whole, or about none (file NULL).
 void diag_file(struct diag *diag, enum diag_level level, const char *file, const char *code,
         const char *fmt, ...) PRINTF_LIKE(5, 6);
