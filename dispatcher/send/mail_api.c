@@ -1,9 +1,9 @@
 #include "dispatcher/send/mail_api.h"
 
-#include "common/beneath.h"
 #include "common/json/scan.h"
 #include "dispatcher/send/encode.h"
 #include "dispatcher/send/filename.h"
+#include "dispatcher/send/mime.h"
 
 #include <stdio.h>
 
@@ -31,14 +31,7 @@ static bool check_texts(const struct content *content, struct err *err)
     struct slice subject = slice_of(content->subject);
     if (!content->subject || text_has_control(subject) || !text_is_utf8(subject))
         return err_set(err, ERR_INPUT, "the subject is not one line of UTF-8");
-    if (!content->text && !content->html)
-        return err_set(err, ERR_INPUT, "the message has neither text nor HTML");
-    if (!text_is_utf8(slice_of(content->text)) || !text_is_utf8(slice_of(content->html)))
-        return err_set(err, ERR_INPUT, "the body is not UTF-8");
-    for (size_t i = 0; i < content->n_attachments; i++)
-        if (!beneath_path_ok(content->attachments[i].path, err))
-            return err_prefix(err, "attachment");
-    return true;
+    return mime_parts_ok(content, err);
 }
 
 bool mail_people_read(const struct content *content, struct mail_people *ret_people,

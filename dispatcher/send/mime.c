@@ -16,6 +16,18 @@ static bool token_ok(const char *value, size_t max, const char *forbidden)
            !strpbrk(value, forbidden);
 }
 
+bool mime_parts_ok(const struct content *content, struct err *err)
+{
+    if (!content->text && !content->html)
+        return err_set(err, ERR_INPUT, "the message has neither text nor HTML");
+    if (!text_is_utf8(slice_of(content->text)) || !text_is_utf8(slice_of(content->html)))
+        return err_set(err, ERR_INPUT, "the body is not UTF-8");
+    for (size_t i = 0; i < content->n_attachments; i++)
+        if (!beneath_path_ok(content->attachments[i].path, err))
+            return err_prefix(err, "attachment");
+    return true;
+}
+
 static bool check(const struct content *content, struct err *err)
 {
     if (content->unsubscribe && !token_ok(content->unsubscribe, LINK_MAX, "<> ,"))
@@ -30,14 +42,7 @@ static bool check(const struct content *content, struct err *err)
         return err_set(err, ERR_INPUT, "the message id is not of the form 'id@domain'");
     if (!content->date || !token_ok(content->date, DATE_MAX, "<>"))
         return err_set(err, ERR_INPUT, "the date is not one line of ASCII");
-    if (!content->text && !content->html)
-        return err_set(err, ERR_INPUT, "the message has neither text nor HTML");
-    if (!text_is_utf8(slice_of(content->text)) || !text_is_utf8(slice_of(content->html)))
-        return err_set(err, ERR_INPUT, "the body is not UTF-8");
-    for (size_t i = 0; i < content->n_attachments; i++)
-        if (!beneath_path_ok(content->attachments[i].path, err))
-            return err_prefix(err, "attachment");
-    return true;
+    return mime_parts_ok(content, err);
 }
 
 static bool add_mailbox(const char *header, const struct mailbox *mailbox, struct text *out)

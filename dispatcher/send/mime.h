@@ -13,3 +13,7 @@
 // no body, or when out is full.
 MUST_CHECK bool mime_build(const struct content *content, const struct mailbox *from,
         const struct mailbox *to, struct text *out, struct inlays *inlays, struct err *err);
+
+// Is there a text or HTML, both UTF-8, and can each file's path be one? What a mail needs by any
+// protocol.
+MUST_CHECK bool mime_parts_ok(const struct content *content, struct err *err);
