@@ -57,3 +57,9 @@ bool flag_duration(const struct call *call, enum flag flag, int64_t *value, stru
     *value = n * unit_seconds(end);
     return true;
 }
+
+bool flags_of_list(const struct call *call, int64_t *since_s, int64_t *limit, struct err *err)
+{
+    return flag_duration(call, FLAG_SINCE, since_s, err) &&
+           flag_number(call, FLAG_LIMIT, 1, 1000, limit, err);
+}

@@ -24,3 +24,7 @@ MUST_CHECK bool flag_number(const struct call *call, enum flag flag, int64_t min
 // "90", "90s", "15m", "24h", "7d" in seconds; *value is kept when the flag was not given.
 MUST_CHECK bool flag_duration(
         const struct call *call, enum flag flag, int64_t *value, struct err *err);
+
+// --since in seconds and --limit of a list of what happened.
+MUST_CHECK bool flags_of_list(
+        const struct call *call, int64_t *since_s, int64_t *limit, struct err *err);

@@ -81,8 +81,7 @@ int deliveries_list(const struct call *call)
     struct err err = {0};
     int64_t since_s = SINCE_S, limit = LIMIT;
     int state;
-    if (!flag_duration(call, FLAG_SINCE, &since_s, &err) || !state_of(call, &state, &err) ||
-            !flag_number(call, FLAG_LIMIT, 1, 1000, &limit, &err))
+    if (!flags_of_list(call, &since_s, &limit, &err) || !state_of(call, &state, &err))
         return out_usage(call, &err);
     int code = context_load(call, &context);
     if (code != EXIT_DONE)

@@ -140,9 +140,7 @@ int suppress_list(const struct call *call)
     struct err err = {0};
     int channel;
     int64_t limit = LIMIT, since_s = SINCE_S;
-    if (!flag_number(call, FLAG_LIMIT, 1, 1000, &limit, &err) ||
-            !flag_duration(call, FLAG_SINCE, &since_s, &err) ||
-            !channel_of(call, NULL, &channel, &err))
+    if (!flags_of_list(call, &since_s, &limit, &err) || !channel_of(call, NULL, &channel, &err))
         return out_usage(call, &err);
     int code = context_load(call, &context);
     if (code != EXIT_DONE)

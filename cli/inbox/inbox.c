@@ -50,8 +50,7 @@ int inbox_list(const struct call *call)
     AUTO_CONTEXT struct context context = {0};
     struct err err = {0};
     int64_t since_s = SINCE_S, limit = LIMIT;
-    if (!flag_duration(call, FLAG_SINCE, &since_s, &err) ||
-            !flag_number(call, FLAG_LIMIT, 1, 1000, &limit, &err))
+    if (!flags_of_list(call, &since_s, &limit, &err))
         return out_usage(call, &err);
     int code = context_load(call, &context);
     if (code != EXIT_DONE)
