@@ -1,3 +1,4 @@
+#!/usr/bin/python3
 """Runs the unit tests of a build folder and shows each file's closing lines: run.py BUILD (under PAWL_WRAP, if set)
 
 At the end `N passed, N failed`, where N counts tests, not files. Some processes of the one program that has all tests (every.c) are
