@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 
 from harness import *
+from kit.npm import locked  # noqa: E402
 
 SECONDS, RUNS_LONG = 8, 10_000_000
 # Strangers' bytes and people's files get longer.
@@ -27,22 +28,27 @@ POOL = ["common/*.c", "common/json/*.c", "common/template/*.c", "common/config/*
 CORPUS = os.path.join(os.path.dirname(os.path.realpath(__file__)), "corpus")
 CORPUS_BYTES_MAX = 200_000
 LIBRARIES = ["-ljansson", "-lyaml", "-lcrypto", "-lpthread", "-lz", "-lexpat"]
-_archive = []
+BUILT = tempfile.mkdtemp(prefix="pawl-fuzz-")  # by the process that begins the run, for all its workers
+atexit.register(shutil.rmtree, BUILT, ignore_errors=True)
 
 
 def archive():
     """The pool as one archive, compiled with the fuzzer's instrumentation once a run."""
-    if not _archive:
-        folder = tempfile.mkdtemp(prefix="pawl-fuzz-")
-        atexit.register(shutil.rmtree, folder, ignore_errors=True)
-        sources = sorted(os.path.join(ROOT, p) for pattern in POOL for p in glob.glob(pattern, root_dir=ROOT))
-        # Numbered objects, since names repeat among the pool's folders.
-        jobs = "".join(f"{s} {folder}/{i}.o\n" for i, s in enumerate(sources))
-        clang(["xargs", "-P2", "-L1", "sh", "-c", 'exec clang "$@" -c "$0" -o "$1"'.replace('"$@"', " ".join(FLAGS + [f"-I{ROOT}"]))],
-              jobs)
-        clang(["ar", "rcs", f"{folder}/pool.a", *glob.glob(f"{folder}/*.o")])
-        _archive.append(f"{folder}/pool.a")
-    return _archive[0]
+    with locked(BUILT):
+        made = f"{BUILT}/pool.a"
+        if not os.path.exists(made):
+            compile_pool(made, scratch("pawl-fuzz-"))
+    return made
+
+
+def compile_pool(archive_path, folder):
+    sources = sorted(os.path.join(ROOT, p) for pattern in POOL for p in glob.glob(pattern, root_dir=ROOT))
+    # Numbered objects, since names repeat among the pool's folders.
+    jobs = "".join(f"{s} {folder}/{i}.o\n" for i, s in enumerate(sources))
+    clang(["xargs", "-P2", "-L1", "sh", "-c", 'exec clang "$@" -c "$0" -o "$1"'.replace('"$@"', " ".join(FLAGS + [f"-I{ROOT}"]))],
+          jobs)
+    clang(["ar", "rcs", f"{folder}/pool.a", *glob.glob(f"{folder}/*.o")])
+    shutil.move(f"{folder}/pool.a", archive_path)
 
 
 def clang(argv, given=None):
