@@ -5,7 +5,7 @@ import uuid
 from .procs import eventually
 from .runner import check, eq
 
-POLICY = """pawl: 1
+FLOW = """pawl: 1
 defaults: { timezone: Europe/Berlin, locale: en, keep: { keys: 45d, bodies: 14d } }
 sources:
   shop:
@@ -16,7 +16,9 @@ sources:
 orders:
   path: [s1]
   create: [s1]
-channels:
+"""
+# One message of each delivery order.
+MAILS = """channels:
   email:
     from: "Example Shop <notify@example.net>"
     providers:
@@ -37,6 +39,7 @@ messages:
     send: [email]
     retry: { wait: [100ms, 200ms], jitter: 20%, for: 10m }
 """
+POLICY = FLOW + MAILS
 ORDERS = {"most": 1, "least": 2}
 LANE = 11  # email, normal
 
