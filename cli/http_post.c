@@ -46,15 +46,10 @@ static bool wait_for(int fd, short events, int64_t deadline_ms)
     return left > 0 && poll(&p, 1, (int)left) == 1;
 }
 
-static int dial(const struct http_target *target, int64_t deadline_ms)
+static int dial_one(const struct addrinfo *to, int64_t deadline_ms)
 {
-    struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV};
-    struct addrinfo *found = NULL;
-    if (getaddrinfo(target->host, target->port, &hints, &found) != 0)
-        return -1;
-    AUTO_CLOSE int fd = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    int rc = fd < 0 ? -1 : connect(fd, found->ai_addr, found->ai_addrlen);
-    freeaddrinfo(found);
+    AUTO_CLOSE int fd = socket(to->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    int rc = fd < 0 ? -1 : connect(fd, to->ai_addr, to->ai_addrlen);
     int failed = 0;
     socklen_t len = sizeof failed;
     if (fd < 0 || (rc != 0 && (errno != EINPROGRESS || !wait_for(fd, POLLOUT, deadline_ms) ||
@@ -64,6 +59,20 @@ static int dial(const struct http_target *target, int64_t deadline_ms)
     int held = fd;
     fd = -1;
     return held;
+}
+
+// "localhost" is ::1 and 127.0.0.1, and the program may listen at the second alone.
+static int dial(const struct http_target *target, int64_t deadline_ms)
+{
+    struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV};
+    struct addrinfo *found = NULL;
+    if (getaddrinfo(target->host, target->port, &hints, &found) != 0)
+        return -1;
+    int fd = -1;
+    for (const struct addrinfo *at = found; at && fd < 0; at = at->ai_next)
+        fd = dial_one(at, deadline_ms);
+    freeaddrinfo(found);
+    return fd;
 }
 
 static bool send_all(int fd, struct slice bytes, int64_t deadline_ms)
@@ -133,6 +142,8 @@ void http_exchange_read(const struct http_target *target, const struct http_requ
         snprintf(ret_answer->why, sizeof ret_answer->why, "no answer within %d ms",
                 request->timeout_ms);
     ret_answer->status = status_of(in);
+    if (ret_answer->status == 0 && !ret_answer->why[0])
+        snprintf(ret_answer->why, sizeof ret_answer->why, "what came is no HTTP answer");
     ret_answer->took_us = clock_mono_us() - from_us;
 }
 

@@ -8,6 +8,8 @@
 #include <strings.h>
 #include <time.h>
 
+#define LAST_S 253402300799 // of the year 9999: what comes later has no RFC 3339
+
 void saved_fini(struct saved *saved)
 {
     text_fini(&saved->bytes);
@@ -243,7 +245,7 @@ bool saved_time(struct slice text, int64_t *ret_s)
     memcpy(copy, text.ptr, text.len);
     copy[text.len] = '\0';
     long long seconds = strtoll(copy, &end, 10);
-    if (*end == '\0' && seconds > 0) {
+    if (*end == '\0' && seconds > 0 && seconds <= LAST_S) {
         *ret_s = seconds;
         return true;
     }
