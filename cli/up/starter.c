@@ -155,6 +155,32 @@ static void write_policies(const struct starter_host *host, struct text *out)
     }
 }
 
+static void write_fetch(const struct host_config *of, struct text *out)
+{
+    if (!of->receiver.fetch.ca && of->receiver.fetch.n_connect == 0)
+        return;
+    text_str(out, "  fetch:\n    connect: [");
+    for (size_t i = 0; i < of->receiver.fetch.n_connect; i++) {
+        text_str(out, i ? ", " : "");
+        json_quote(out, slice_of(of->receiver.fetch.connect[i]));
+    }
+    text_str(out, "]\n");
+    if (of->receiver.fetch.ca) {
+        text_str(out, "    ca: ");
+        quoted(out, of->dir, of->receiver.fetch.ca);
+        text_char(out, '\n');
+    }
+}
+
+static void write_attachments(const struct host_config *of, struct text *out)
+{
+    if (!of->dispatcher.attachments)
+        return;
+    text_str(out, "  attachments: ");
+    quoted(out, of->dir, of->dispatcher.attachments);
+    text_char(out, '\n');
+}
+
 static void write_programs(const struct starter_host *host, struct text *out)
 {
     const struct host_config *of = host->of;
@@ -165,11 +191,15 @@ static void write_programs(const struct starter_host *host, struct text *out)
                 of->receiver.connections);
     if (of && of->receiver.threads > 0) // 0 is auto, as is nothing
         text_fmt(out, "  threads: %d\n", of->receiver.threads);
+    if (of)
+        write_fetch(of, out);
     text_str(out, "dispatcher:\n  grace: 1s\n");
     if (of)
         text_fmt(out, "  transfers: %d\n  poll: %lldms\n  lease: %lldms\n",
                 of->dispatcher.transfers, (long long)of->dispatcher.poll_ms,
                 (long long)of->dispatcher.lease_ms);
+    if (of)
+        write_attachments(of, out);
     text_fmt(out, "admin:\n  listen: [\"127.0.0.1:%d\"]\nlog: { format: %s, level: %s }\n",
             host->admin_port, of ? of->log.format : "text", of ? of->log.level : "warning");
 }
