@@ -192,7 +192,7 @@ def test_what_is_no_request_is_said(t):
     w = installation(t)
     for text, code, words in [("", 5, "no request"), ("hello\n", 5, "no request line"), ("{}", 5, "no 'headers'"),
                               ("POST /hooks/nobody HTTP/1.1\r\n\r\n", 3, "no source 'nobody'"),
-                              ("POST / HTTP/1.1\r\n\r\n", 5, "which source"), ("POST / HTTP/1.1\nbad\n\n", 5, "no header line")]:
+                              ("POST / HTTP/1.1\r\n\r\n", 2, "which source"), ("POST / HTTP/1.1\nbad\n\n", 5, "no header line")]:
         status, out, err = w.run("verify", stdin=text)
         eq((status, words in err, out), (code, True, ""), f"{text!r}: {err}")
     eq(w.run("verify", "--at", "soon", stdin=stripe("x", BODY))[0], 2)
