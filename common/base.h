@@ -39,6 +39,13 @@ static inline bool slice_starts(struct slice text, struct slice start)
     return text.len >= start.len && (start.len == 0 || memcmp(text.ptr, start.ptr, start.len) == 0);
 }
 
+// Does the part, not empty, stand somewhere in text? memmem() takes no NULL, which an empty slice
+// may have.
+static inline bool slice_has(struct slice text, struct slice part)
+{
+    return text.ptr && memmem(text.ptr, text.len, part.ptr, part.len) != NULL;
+}
+
 // Bytes first, then length: the order of `COLLATE "C"` in the database.
 int slice_cmp(struct slice a, struct slice b);
 

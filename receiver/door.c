@@ -121,8 +121,7 @@ static void greet_sns(const struct source *source, const struct verify_request *
         struct greeting *greeting)
 {
     struct slice body = request->body;
-    enum sns_kind kind =
-            memmem(body.ptr, body.len, "Confirmation", 12) ? sns_kind_of(body) : SNS_EVENT;
+    enum sns_kind kind = slice_has(body, SLICE("Confirmation")) ? sns_kind_of(body) : SNS_EVENT;
     if (kind == SNS_EVENT || verify_request(source, request).reason != VERIFY_OK)
         return;
     greeting->name = "aws-sns";

@@ -76,7 +76,7 @@ static bool crlf_to_lf(struct slice body, struct text *out)
 
 static bool lf_to_crlf(struct slice body, struct text *out)
 {
-    return !memmem(body.ptr, body.len, "\r\n", 2) && replace(body, "\n", "\r\n", out);
+    return !slice_has(body, SLICE("\r\n")) && replace(body, "\n", "\r\n", out);
 }
 
 static bool slashes_plain(struct slice body, struct text *out)

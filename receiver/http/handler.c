@@ -258,8 +258,7 @@ static void show_button(const struct visit *visit)
 // As a form or as multipart/form-data (RFC 8058, 3.1): the pair is in both.
 static bool is_one_click(struct slice body)
 {
-    return memmem(body.ptr, body.len, "List-Unsubscribe", 16) &&
-           memmem(body.ptr, body.len, "One-Click", 9);
+    return slice_has(body, SLICE("List-Unsubscribe")) && slice_has(body, SLICE("One-Click"));
 }
 
 static void leave(struct visit *visit, const struct delivery_place *place)

@@ -96,6 +96,8 @@ def test_following_the_link_changes_nothing(t):
     check(answer.status == 200 and b'<form method="post">' in answer.body and b"example.net" not in answer.body, answer.body)
     eq(click(shop, path, CLICK, method="PUT").status, 405)
     eq(click(shop, path, b"").status, 400, "an empty POST is no click")
+    bare = RawSocket(shop.w.ports()[0], 10).send(f"POST {path} HTTP/1.1\r\nHost: a\r\n\r\n".encode())
+    eq(bare.status(), 400, "nor is one without a body")
     eq(listed(shop), [])
 
 
