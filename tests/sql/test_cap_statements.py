@@ -197,6 +197,9 @@ def test_a_slot_that_a_rival_is_giving_back_is_no_reason_either(t):
     eq(w.two.take([(1, "x", 1, 60, b)]), {})
 
 
+# Alone: where a claim stands for long between two slots, the second may be taken, ended and settled meanwhile; who settles it holds it
+# out of turn then. PostgreSQL ends one of the two, and its claim comes again.
+@alone
 def test_many_claims_of_one_recipient_never_take_more_than_its_slots_and_never_deadlock(t):
     w = World(t)
     caps = ["a", "b", "c"]
