@@ -132,20 +132,6 @@ static void render(struct claimer *c, struct member *member)
     }
 }
 
-// Of a further try what was stored, unless other contents were enough for one claim.
-static void bring_content(struct claimer *c, const struct pg *pg, int row, struct member *member)
-{
-    size_t bytes;
-    if (!member_row_rendered(pg, CALL_TAKE, row))
-        return;
-    if (member_row_left_out(pg, CALL_TAKE, row))
-        member->fate = FATE_LATER;
-    else if (member_read_content(pg, CALL_TAKE, row, member, &bytes))
-        c->content_bytes += bytes;
-    else
-        member_end(member, DELIVERY_DEAD, "its stored content is gone");
-}
-
 static void prepare(struct claimer *c, const struct pg *pg, int row, struct member *member)
 {
     enum rules rules = c->options.rules(c->options.user, member->delivery->policy);
@@ -153,7 +139,7 @@ static void prepare(struct claimer *c, const struct pg *pg, int row, struct memb
         member->fate = FATE_LATER;
         member->later_ms = rules == RULES_BROKEN ? CLAIM_BROKEN_WAIT_MS : CLAIM_CROWDED_WAIT_MS;
     } else {
-        bring_content(c, pg, row, member);
+        c->content_bytes += member_bring_content(pg, CALL_TAKE, row, member);
     }
     if (member->fate == FATE_WIRE &&
             !c->options.route(c->options.user, member->delivery, &member->later_ms))

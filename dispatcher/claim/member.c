@@ -193,20 +193,18 @@ void member_read(const struct pg *pg, int call, int row, struct member *ret_memb
         facts->suppressed = (enum suppression)pg_int(pg, call, row, COL_SUPPRESSED);
 }
 
-bool member_row_left_out(const struct pg *pg, int call, int row)
-{
-    return !pg_null(pg, call, row, COL_CONTENT) && pg_bytes(pg, call, row, COL_CONTENT).len == 0;
-}
-
-bool member_read_content(
-        const struct pg *pg, int call, int row, struct member *member, size_t *ret_bytes)
+size_t member_bring_content(const struct pg *pg, int call, int row, struct member *member)
 {
     struct err err;
-    if (pg_null(pg, call, row, COL_CONTENT))
-        return false;
-    struct slice json = pg_bytes(pg, call, row, COL_CONTENT);
-    *ret_bytes = json.len;
-    return content_from_json(json, &member->delivery->content, &err);
+    if (!member_row_rendered(pg, call, row))
+        return 0;
+    bool gone = pg_null(pg, call, row, COL_CONTENT);
+    struct slice json = gone ? (struct slice){NULL, 0} : pg_bytes(pg, call, row, COL_CONTENT);
+    if (!gone && json.len == 0)
+        member->fate = FATE_LATER; // others of this claim were enough
+    else if (gone || !content_from_json(json, &member->delivery->content, &err))
+        member_end(member, DELIVERY_DEAD, "its stored content is gone");
+    return json.len;
 }
 
 size_t member_write_content(struct member *member, size_t max)

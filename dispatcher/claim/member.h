@@ -47,11 +47,9 @@ void member_know_zone(struct member *member, struct zones *zones);
 // Reads row of take.sql (result `call`). delivery->data is a copy, which the member owns.
 void member_read(const struct pg *pg, int call, int row, struct member *ret_member);
 void member_drop_data(struct member *member); // once it is rendered
-// Its stored content, for a further try; false when there is none or it can't be read. Its bytes.
-bool member_read_content(
-        const struct pg *pg, int call, int row, struct member *member, size_t *ret_bytes);
-// There is content that did not come along: others of this claim were enough.
-bool member_row_left_out(const struct pg *pg, int call, int row);
+// Of a further try the stored content: how many bytes. It ends when there is none or it can't be
+// read, and waits its turn when others of the claim were enough (take.sql). A first try has none.
+size_t member_bring_content(const struct pg *pg, int call, int row, struct member *member);
 // Writes its new content down, of at most max bytes; it ends when that can't be. How many bytes.
 size_t member_write_content(struct member *member, size_t max);
 int64_t member_row_now_us(const struct pg *pg, int call, int row);
