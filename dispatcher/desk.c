@@ -112,6 +112,11 @@ bool desk_go_on(struct desk *desk)
     return false;
 }
 
+bool desk_meanwhile(struct desk *desk)
+{
+    return desk->working && desk->work.meanwhile && desk->work.meanwhile(desk->work.self);
+}
+
 bool desk_free(const struct desk *desk, int64_t now_ms)
 {
     return desk->pg && !desk->working && now_ms >= desk->quiet_until_ms;

@@ -29,6 +29,9 @@ void desk_disconnect(struct desk *desk);
 bool desk_begin(struct desk *desk, struct work_kind work);
 bool desk_go_on(struct desk *desk);
 
+// What its work can do while the flight is in the air; true: there is more of it.
+bool desk_meanwhile(struct desk *desk);
+
 // Connected, without work, and not quiet.
 bool desk_free(const struct desk *desk, int64_t now_ms);
 

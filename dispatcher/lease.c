@@ -45,9 +45,13 @@ bool leases_member_done(struct leases *leases, struct batch *batch)
     return true;
 }
 
-void leases_clock_seen(struct leases *leases, int64_t database_us)
+void leases_clock_seen(struct leases *leases, int64_t database_us, int64_t asked_us)
 {
-    leases->clock_offset_us = database_us - clock_mono_us();
+    int64_t least = database_us - clock_mono_us(), most = database_us - asked_us;
+    if (leases->clock_offset_us < least)
+        leases->clock_offset_us = least;
+    else if (leases->clock_offset_us > most)
+        leases->clock_offset_us = most;
 }
 
 int64_t leases_now_us(const struct leases *leases)

@@ -36,8 +36,9 @@ struct batch *leases_find(const struct leases *leases, struct key id); // NULL =
 bool leases_member_done(struct leases *leases, struct batch *batch);
 
 // The database's clock in microseconds: each claim tells it, in between our own clock carries it
-// on.
-void leases_clock_seen(struct leases *leases, int64_t database_us);
+// on. It showed database_us at some moment since asked_us (clock_mono_us()); that may be long ago,
+// where this process stood still meanwhile, so what is known stays where both fit.
+void leases_clock_seen(struct leases *leases, int64_t database_us, int64_t asked_us);
 int64_t leases_now_us(const struct leases *leases);
 
 // What is left of the lease by our own clock, in ms; <= 0 = may be over.

@@ -6,6 +6,7 @@
 #include "common/metrics.h"
 #include "dispatcher/asker.h"
 #include "dispatcher/loop_db.h"
+#include "dispatcher/loop_policies.h"
 #include "dispatcher/send/providers.h"
 #include "dispatcher/send/sms.h"
 
@@ -35,7 +36,7 @@ static enum rules rules(void *user, int version)
 
 static bool current(void *user, int version)
 {
-    return !loop_db_outdated(user, version);
+    return !loop_policies_outdated(user, version);
 }
 
 // As often as a claim meets it would be too much.
@@ -204,11 +205,14 @@ struct loop *loop_new(const struct loop_options *options, struct err *err)
             .ended = ended,
             .user = loop};
     turns_init(&loop->turns, options->transfers, options->poll_ms, loop->wire.by_channel,
-            loop->wire.stock.n);
+            loop->wire.stock.n, loop->coming);
+    for (enum channel_kind kind = CHANNEL_EMAIL; kind < CHANNEL_COUNT; kind++)
+        lanes_init(&loop->lanes[kind], kind);
     loop->recorder = recorder_new(
             &(struct recorder_options){.leases = &loop->leases, .message = message, .user = loop});
     loop->zones = zones_new();
-    loop->claimer = claimer_new(&(struct claimer_options){.leases = &loop->leases,
+    const struct claimer_options claims = {.leases = &loop->leases,
+            .lanes = loop->lanes,
             .rules = rules,
             .current = current,
             .message = message,
@@ -220,7 +224,9 @@ struct loop *loop_new(const struct loop_options *options, struct err *err)
             .unroute = unroute,
             .granted = granted,
             .doubtful = doubtful,
-            .user = loop});
+            .user = loop};
+    for (size_t i = 0; i < CLAIMERS; i++)
+        loop->claimers[i] = claimer_new(&claims);
     loop->takeover = takeover_new(&loop->leases, sender, loop);
     loop->lookups = lookups_new(&(struct lookup_options){
             .leases = &loop->leases, .sender = sender, .ask = ask, .user = loop});
@@ -248,7 +254,8 @@ void loop_free(struct loop *loop)
         desk_fini(&loop->desks[i]);
     if (loop->epoll_fd >= 0)
         close(loop->epoll_fd);
-    claimer_free(loop->claimer);
+    for (size_t i = 0; i < CLAIMERS; i++)
+        claimer_free(loop->claimers[i]);
     json_tree_fini(&loop->tree);
     zones_free(loop->zones);
     pauses_fini(&loop->pauses);

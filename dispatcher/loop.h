@@ -1,7 +1,8 @@
 // loop.h: the dispatcher's one thread: transfers and the database in one poll.
 //
-// The database side does one piece of work at each of its two desks: records at one; at the other
-// leases before takeovers and what pauses held, then claims for what is free, the figures last.
+// The database side does one piece of work at each of its desks (loop_db.h): records at one; at the
+// main one leases before takeovers and what pauses held, then claims for what is free, the figures
+// last; at the third claims alone.
 #pragma once
 #include "common/config/policy.h"
 #include "common/pg/pg.h"

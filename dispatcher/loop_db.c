@@ -3,13 +3,13 @@
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/metrics.h"
+#include "dispatcher/loop_policies.h"
 
 enum {
     TAKEOVER_EVERY_MS = 1000,
     RESUME_EVERY_MS = 1000,
     RESUME_MORE_MS = 50, // claims come in between
     GAUGES_EVERY_MS = 10000,
-    REFRESH_AGAIN_MS = 1000,
     RECORD_GATHER = 100,   // so many results are worth a record at once; fewer ..
     RECORD_GATHER_MS = 10, // .. wait so long after the one before, while more are to come
     EX_CONFIG_CODE = 78,
@@ -17,10 +17,10 @@ enum {
 
 // --- The connections
 
-static void claim_desk_connected(struct loop *loop)
+static void main_desk_connected(struct loop *loop)
 {
     struct err err = {0};
-    struct desk *desk = &loop->desks[DESK_CLAIM];
+    struct desk *desk = &loop->desks[DESK_MAIN];
     if (!policies_connected(loop->policies, desk->pg, &err)) {
         LOG(ERROR, "database.refused", "the database does not fit", L_STR("error", err.msg));
         desk_count_failure(desk->pg);
@@ -35,14 +35,14 @@ static void claim_desk_connected(struct loop *loop)
     LOG0(INFO, "database.connected", "the database answers");
 }
 
-static void connect_claim_desk(struct loop *loop)
+static void connect_main_desk(struct loop *loop)
 {
     struct err err = {0};
-    switch (desk_connect(&loop->desks[DESK_CLAIM], &err)) {
+    switch (desk_connect(&loop->desks[DESK_MAIN], &err)) {
     case CONNECTING:
         return;
     case CONNECTED:
-        claim_desk_connected(loop);
+        main_desk_connected(loop);
         return;
     case CONNECT_FAILED:
         break;
@@ -51,104 +51,90 @@ static void connect_claim_desk(struct loop *loop)
         loop->exit_code = EX_CONFIG_CODE;
 }
 
-// The record desk follows: a database that is away is asked, and told of, once.
+// The others follow: a database that is away is asked, and told of, once.
 static void connect_turn(struct loop *loop)
 {
     struct err err = {0};
-    struct desk *record = &loop->desks[DESK_RECORD];
-    if (!loop->desks[DESK_CLAIM].pg)
-        connect_claim_desk(loop);
-    else if (!record->pg)
-        (void)desk_connect(record, &err);
-    atomic_store(&loop->connected, loop->desks[DESK_CLAIM].pg && record->pg);
+    bool all = loop->desks[DESK_MAIN].pg;
+    if (!all)
+        connect_main_desk(loop);
+    for (size_t i = DESK_RECORD; i > DESK_MAIN && all; i--)
+        if (!loop->desks[i].pg)
+            all = desk_connect(&loop->desks[i], &err) == CONNECTED;
+    atomic_store(&loop->connected, all);
 }
 
-// --- Policies
+// --- What is under way
 
-static bool wants_refresh(const struct loop *loop)
+bool loop_db_claims(const struct loop *loop, size_t desk)
 {
-    const struct policy *sender = policies_sender(loop->policies);
-    int seen = claimer_seen_version(loop->claimer);
-    return !sender || seen > sender->version;
+    return loop->desks[desk].working && loop->desks[desk].work.self == loop->claimers[desk];
 }
 
-bool loop_db_outdated(const struct loop *loop, int version)
+// What one claim takes is known before another asks for more, and so are permits.
+static bool may_ask(const struct loop *loop)
 {
-    const struct policy *sender = policies_sender(loop->policies);
-    return (!sender || version > sender->version) && clock_mono_ms() >= loop->refresh_ms;
-}
-
-static void refresh(struct loop *loop)
-{
-    int64_t now = clock_mono_ms();
-    bool asked = atomic_exchange(&loop->reload_asked, false);
-    if (!asked && (!wants_refresh(loop) || now < loop->refresh_ms))
-        return;
-    loop->refresh_ms = now + REFRESH_AGAIN_MS;
-    struct err err = {0};
-    struct desk *desk = &loop->desks[DESK_CLAIM];
-    if (policies_refresh(loop->policies, desk->pg, &err)) {
-        loop->refresh_ms = 0;
-        atomic_store(&loop->has_sender, true);
-        tokens_policy(loop->bearers.tokens, policies_sender(loop->policies));
-        turns_policy(&loop->turns, policies_sender(loop->policies));
-        route_policy(loop->route, policies_sender(loop->policies));
-        if (loop->options.policy_active)
-            loop->options.policy_active(loop->options.user, policies_sender(loop->policies));
-        return;
+    for (size_t i = 0; i < CLAIMERS; i++) {
+        const struct desk *desk = &loop->desks[i];
+        bool asks = loop_db_claims(loop, i) ? claimer_report(loop->claimers[i]).takes
+                                            : desk->working && desk->work.self == loop->route;
+        if (asks)
+            return false;
     }
-    LOG(ERROR, "policy.unusable", "the active policy can't be used", L_STR("error", err.msg));
-    if (!pg_alive(desk->pg))
-        desk_disconnect(desk);
+    return true;
 }
 
-static void load_missing(struct loop *loop)
+static void count_coming(struct loop *loop)
 {
-    struct err err = {0};
-    struct desk *desk = &loop->desks[DESK_CLAIM];
-    if (!policies_load(loop->policies, desk->pg, claimer_missing(loop->claimer), &err) &&
-            !pg_alive(desk->pg))
-        desk_disconnect(desk);
+    memset(loop->coming, 0, sizeof loop->coming);
+    for (size_t i = 0; i < CLAIMERS; i++) {
+        struct claim_report report = claimer_report(loop->claimers[i]);
+        if (loop_db_claims(loop, i))
+            loop->coming[report.channel] += report.coming;
+    }
 }
 
 // --- Which work is next
 
-static bool may_claim(const struct loop *loop)
+static bool may_claim(const struct loop *loop, int64_t now)
 {
     // Nothing is sent that can't be recorded, and what waits for its record is bounded.
     return !loop->stopping && policies_sender(loop->policies) && loop->desks[DESK_RECORD].pg &&
+           may_ask(loop) && !loop_policies_wanted(loop, now) &&
            recorder_pending(loop->recorder) <= (size_t)loop->options.transfers + TURNS_AHEAD_MAX;
 }
 
 // Permits first, then the claim, for what of this channel can start. False: nothing can for now.
-static bool ask(
-        struct loop *loop, enum channel_kind channel, int free, int64_t now, struct work_kind *ret)
+static bool ask(struct loop *loop, struct claimer *claimer, enum channel_kind channel, int free,
+        int64_t now, struct work_kind *ret)
 {
     int64_t wait_ms = 0;
     if (route_asks(loop->route, channel, now)) {
         *ret = route_work(loop->route);
         return true;
     }
-    bool gather = turns_gathers(&loop->turns, now);
+    bool gather = turns_gathers(&loop->turns, channel, now);
     int room = route_room(loop->route, channel, free, gather, now, &wait_ms);
     if (room == 0) {
-        turns_wait(&loop->turns, now + wait_ms);
+        turns_wait(&loop->turns, channel, now + wait_ms);
         return false;
     }
-    claimer_ask(loop->claimer, channel, room);
-    *ret = claimer_work(loop->claimer);
+    claimer_ask(claimer, channel, room);
+    *ret = claimer_work(claimer);
     return true;
 }
 
 // The next channel whose claim is due; false: none is.
-static bool ask_next(struct loop *loop, int64_t now, struct work_kind *ret_work)
+static bool ask_next(
+        struct loop *loop, struct claimer *claimer, int64_t now, struct work_kind *ret_work)
 {
-    for (int i = CHANNEL_EMAIL; i < CHANNEL_COUNT && may_claim(loop); i++) {
+    count_coming(loop);
+    for (int i = CHANNEL_EMAIL; i < CHANNEL_COUNT && may_claim(loop, now); i++) {
         int free = 0;
         enum channel_kind channel = turns_next(&loop->turns, now, &free);
         if (channel == CHANNEL_NONE)
             return false;
-        if (ask(loop, channel, free, now, ret_work))
+        if (ask(loop, claimer, channel, free, now, ret_work))
             return true;
     }
     return false;
@@ -175,7 +161,7 @@ static bool choose(struct loop *loop, int64_t now, struct work_kind *ret_work)
         *ret_work = lookups_work(loop->lookups);
     } else if (zones_wanted(loop->zones)) {
         *ret_work = zones_work(loop->zones);
-    } else if (ask_next(loop, now, ret_work)) {
+    } else if (ask_next(loop, loop->claimers[DESK_MAIN], now, ret_work)) {
         ;
     } else if (now >= loop->gauges_ms) {
         loop->gauges_ms = now + GAUGES_EVERY_MS;
@@ -188,39 +174,58 @@ static bool choose(struct loop *loop, int64_t now, struct work_kind *ret_work)
 
 // --- Running it
 
-static void after_claim(struct loop *loop)
+// What it took is told at once: the next may begin.
+static void after_take(struct loop *loop, const struct claim_report *report)
 {
     int64_t now = clock_mono_ms();
-    if (claimer_missing(loop->claimer))
-        load_missing(loop);
-    if (claimer_missing(loop->claimer) || claimer_outdated(loop->claimer))
-        turns_again(&loop->turns, now);
+    if (report->missing)
+        loop->missing = report->missing;
+    if (report->missing || report->outdated)
+        turns_again(&loop->turns, report->channel, now);
     else
-        turns_took(&loop->turns, now, claimer_took(loop->claimer), claimer_full(loop->claimer));
+        turns_took(&loop->turns, report->channel, now, report->took, report->full);
 }
 
-static void claim_desk_done(struct loop *loop)
+static void main_desk_done(struct loop *loop)
 {
-    const void *self = loop->desks[DESK_CLAIM].work.self;
-    if (self == loop->claimer)
-        after_claim(loop);
+    const void *self = loop->desks[DESK_MAIN].work.self;
     if (self == loop->takeover && takeover_found(loop->takeover))
         loop->takeover_ms = 0;
     if (self == loop->resumer && resumer_full(loop->resumer))
         loop->resume_ms = clock_mono_ms() + RESUME_MORE_MS;
 }
 
-static void claim_desk_turn(struct loop *loop)
+static bool go_on(struct loop *loop, size_t i)
 {
-    struct desk *desk = &loop->desks[DESK_CLAIM];
+    bool taking = loop_db_claims(loop, i) && claimer_report(loop->claimers[i]).takes;
+    bool done = desk_go_on(&loop->desks[i]);
+    struct claim_report report = claimer_report(loop->claimers[i]);
+    if (taking && (done || (loop->desks[i].working && !report.takes)))
+        after_take(loop, &report);
+    return done;
+}
+
+static void main_desk_turn(struct loop *loop)
+{
+    struct desk *desk = &loop->desks[DESK_MAIN];
     struct work_kind work;
-    if (desk->pg && desk->working && desk_go_on(desk))
-        claim_desk_done(loop);
-    if (desk_free(desk, clock_mono_ms()) && !loop->stopping)
-        refresh(loop);
+    if (desk->pg && desk->working && go_on(loop, DESK_MAIN))
+        main_desk_done(loop);
+    loop_policies_turn(loop);
     int64_t now = clock_mono_ms();
     if (desk_free(desk, now) && choose(loop, now, &work) && desk_begin(desk, work))
-        claim_desk_done(loop);
+        main_desk_done(loop);
+}
+
+static void next_desk_turn(struct loop *loop)
+{
+    struct desk *desk = &loop->desks[DESK_NEXT];
+    struct work_kind work;
+    if (desk->pg && desk->working)
+        (void)go_on(loop, DESK_NEXT);
+    int64_t now = clock_mono_ms();
+    if (desk_free(desk, now) && ask_next(loop, loop->claimers[DESK_NEXT], now, &work))
+        (void)desk_begin(desk, work);
 }
 
 // When what has ended is to be recorded; INT64_MAX while nothing has.
@@ -249,14 +254,22 @@ void loop_db_turn(struct loop *loop)
 {
     connect_turn(loop);
     record_desk_turn(loop);
-    claim_desk_turn(loop);
-    for (size_t i = 0; i < DESKS; i++)
+    main_desk_turn(loop);
+    next_desk_turn(loop);
+    count_coming(loop);
+    loop->has_more = false;
+    for (size_t i = 0; i < DESKS; i++) {
+        loop->has_more |= desk_meanwhile(&loop->desks[i]);
         desk_watch(&loop->desks[i], loop->epoll_fd);
+    }
 }
 
 bool loop_db_working(const struct loop *loop)
 {
-    return loop->desks[DESK_CLAIM].working || loop->desks[DESK_RECORD].working;
+    bool working = false;
+    for (size_t i = 0; i < DESKS; i++)
+        working |= loop->desks[i].working;
+    return working;
 }
 
 // --- When
@@ -275,25 +288,45 @@ static int64_t record_desk_next_ms(const struct loop *loop, int64_t now)
     return at > desk->quiet_until_ms ? at : desk->quiet_until_ms;
 }
 
-static int64_t claim_desk_next_ms(const struct loop *loop, int64_t now)
+static int64_t claim_at_ms(const struct loop *loop, int64_t now)
 {
-    const struct desk *desk = &loop->desks[DESK_CLAIM];
-    if (!desk->pg || desk->working)
-        return desk_next_ms(desk, now);
+    return may_claim(loop, now) ? turns_at_ms(&loop->turns, now) : INT64_MAX;
+}
+
+// The main desk's work but claims and policies.
+static int64_t upkeep_at_ms(const struct loop *loop)
+{
     int64_t at = earlier(loop->gauges_ms, leases_renew_at(&loop->leases));
     if (!loop->stopping)
         at = earlier(at, earlier(earlier(loop->takeover_ms, loop->resume_ms),
                                  tokens_next_ms(loop->bearers.tokens)));
-    at = earlier(at, lookups_next_ms(loop->lookups, may_look(loop)));
-    if (!loop->stopping && wants_refresh(loop))
-        at = earlier(at, loop->refresh_ms);
-    if (may_claim(loop))
-        at = earlier(at, turns_at_ms(&loop->turns, now));
+    return earlier(at, lookups_next_ms(loop->lookups, may_look(loop)));
+}
+
+static int64_t main_desk_next_ms(const struct loop *loop, int64_t now)
+{
+    const struct desk *desk = &loop->desks[DESK_MAIN];
+    if (!desk->pg || desk->working)
+        return desk_next_ms(desk, now);
+    int64_t at = earlier(upkeep_at_ms(loop), claim_at_ms(loop, now));
+    at = earlier(at, loop_policies_at_ms(loop));
+    return at < desk->quiet_until_ms ? desk->quiet_until_ms : at;
+}
+
+static int64_t next_desk_next_ms(const struct loop *loop, int64_t now)
+{
+    const struct desk *desk = &loop->desks[DESK_NEXT];
+    if (!desk->pg || desk->working)
+        return desk_next_ms(desk, now);
+    int64_t at = claim_at_ms(loop, now);
     return at < desk->quiet_until_ms ? desk->quiet_until_ms : at;
 }
 
 int64_t loop_db_next_ms(const struct loop *loop)
 {
     int64_t now = clock_mono_ms();
-    return earlier(record_desk_next_ms(loop, now), claim_desk_next_ms(loop, now));
+    if (loop->has_more)
+        return now;
+    return earlier(record_desk_next_ms(loop, now),
+            earlier(main_desk_next_ms(loop, now), next_desk_next_ms(loop, now)));
 }

@@ -1,8 +1,9 @@
-// loop_db.h: the loop's state, and its database side: two desks, and which work is next at each.
+// loop_db.h: the loop's state, and its database side: its desks, and which work is next at each.
 //
-// Results are recorded at one desk while the other claims, so that no record waits for what a claim
-// renders and two commits share the disk. To the database they are like two dispatchers: what both
-// touch is locked in key order.
+// Results are recorded at one desk while others claim, so that no record waits for what a claim
+// renders and commits share the disk. Once a claim has taken its rows the next may take more at the
+// second desk, while those are rendered and marked. To the database they are like several
+// dispatchers: what they touch is locked in key order.
 #pragma once
 #include "dispatcher/bearer.h"
 #include "dispatcher/claim/claim.h"
@@ -21,7 +22,13 @@
 
 #include <stdatomic.h>
 
-enum { DESK_CLAIM, DESK_RECORD, DESKS }; // DESK_CLAIM does all but records
+enum desk_kind {
+    DESK_MAIN, // all but records
+    DESK_NEXT, // claims, while the main one works
+    DESK_RECORD,
+    DESKS,
+    CLAIMERS = DESK_RECORD, // one at each desk before
+};
 
 struct loop {
     struct json_tree tree; // of the values that are being rendered
@@ -32,7 +39,11 @@ struct loop {
     struct policies *policies;
     struct wire wire;
     struct recorder *recorder;
-    struct claimer *claimer;
+    struct claimer *claimers[CLAIMERS];
+    struct lanes lanes[CHANNEL_COUNT];
+    int coming[CHANNEL_COUNT]; // rows that claims under way have taken
+    bool has_more;             // to do at once, whatever the wait
+    int missing;               // the policy version that claims wait for, 0 = none
     struct takeover *takeover;
     struct lookups *lookups;
     struct resumer *resumer;
@@ -66,8 +77,8 @@ void loop_db_turn(struct loop *loop);
 // True while a flight is in the air.
 bool loop_db_working(const struct loop *loop);
 
-// The active version is newer than the sender, and loading it did not just fail.
-bool loop_db_outdated(const struct loop *loop, int version);
+// Does this desk claim just now?
+bool loop_db_claims(const struct loop *loop, size_t desk);
 
 // When it wants its next turn (clock_mono_ms) even if nothing happens.
 int64_t loop_db_next_ms(const struct loop *loop);

@@ -1,12 +1,13 @@
 #include "dispatcher/turns.h"
 
-void turns_init(
-        struct turns *turns, int transfers, int64_t poll_ms, const int *used, const int *stocked)
+void turns_init(struct turns *turns, int transfers, int64_t poll_ms, const int *used,
+        const int *stocked, const int *coming)
 {
     *turns = (struct turns){.transfers = transfers > 0 ? transfers : 1,
             .poll_ms = poll_ms,
             .used = used,
             .stocked = stocked,
+            .coming = coming,
             .active = {[CHANNEL_EMAIL] = true}};
 }
 
@@ -87,7 +88,7 @@ int turns_ahead(const struct turns *turns, enum channel_kind channel, int64_t no
 static int room(const struct turns *turns, enum channel_kind channel, int64_t now_ms)
 {
     int n = turns_free(turns, channel) + turns_ahead(turns, channel, now_ms) -
-            turns->stocked[channel];
+            turns->stocked[channel] - turns->coming[channel];
     return n > 0 ? n : 0;
 }
 
@@ -96,7 +97,7 @@ static int64_t wanted_ms(const struct turns *turns, enum channel_kind channel, i
 {
     const struct turn *turn = &turns->channels[channel];
     int free = room(turns, channel, now_ms);
-    int most = free + turns->used[channel] + turns->stocked[channel];
+    int most = free + turns->used[channel] + turns->stocked[channel] + turns->coming[channel];
     if (free == 0)
         return INT64_MAX;
     bool gathers = turn->more_due && free <= most / TURNS_GATHER_PART;
@@ -127,32 +128,32 @@ int64_t turns_at_ms(const struct turns *turns, int64_t now_ms)
     return at;
 }
 
-void turns_took(struct turns *turns, int64_t now_ms, int rows, bool full)
+void turns_took(struct turns *turns, enum channel_kind channel, int64_t now_ms, int rows, bool full)
 {
-    struct turn *turn = &turns->channels[turns->asked];
+    struct turn *turn = &turns->channels[channel];
     int64_t slowest = turns->poll_ms * TURNS_IDLE_FACTOR;
     turn->more_due = full;
     turn->full_ms = now_ms;
     turn->idle_ms = rows > 0 || turn->idle_ms <= 0 ? turns->poll_ms
                     : turn->idle_ms * 2 < slowest  ? turn->idle_ms * 2
                                                    : slowest;
-    if (rows == 0 && !turns->active[turns->asked])
+    if (rows == 0 && !turns->active[channel])
         turn->idle_ms = TURNS_INACTIVE_MS;
     turn->at_ms = full ? now_ms : now_ms + turn->idle_ms;
 }
 
-void turns_wait(struct turns *turns, int64_t at_ms)
+void turns_wait(struct turns *turns, enum channel_kind channel, int64_t at_ms)
 {
-    turns->channels[turns->asked].at_ms = at_ms;
+    turns->channels[channel].at_ms = at_ms;
 }
 
-bool turns_gathers(const struct turns *turns, int64_t now_ms)
+bool turns_gathers(const struct turns *turns, enum channel_kind channel, int64_t now_ms)
 {
-    const struct turn *turn = &turns->channels[turns->asked];
+    const struct turn *turn = &turns->channels[channel];
     return turn->more_due && now_ms < turn->full_ms + turns->poll_ms;
 }
 
-void turns_again(struct turns *turns, int64_t now_ms)
+void turns_again(struct turns *turns, enum channel_kind channel, int64_t now_ms)
 {
-    turns->channels[turns->asked].at_ms = now_ms;
+    turns->channels[channel].at_ms = now_ms;
 }

@@ -18,6 +18,7 @@ struct turns {
     int64_t poll_ms;
     const int *used;    // by channel: its transfers in flight
     const int *stocked; // by channel: claimed ahead, without a transfer so far
+    const int *coming;  // by channel: rows that claims under way have taken
     bool active[CHANNEL_COUNT];
     enum channel_kind asked; // the last one
     struct turn {
@@ -31,9 +32,9 @@ struct turns {
     } channels[CHANNEL_COUNT];
 };
 
-// used and stocked are borrowed: CHANNEL_COUNT counts each, which the caller keeps up to date.
-void turns_init(
-        struct turns *turns, int transfers, int64_t poll_ms, const int *used, const int *stocked);
+// The counts are borrowed: CHANNEL_COUNT each, which the caller keeps up to date.
+void turns_init(struct turns *turns, int transfers, int64_t poll_ms, const int *used,
+        const int *stocked, const int *coming);
 void turns_policy(struct turns *turns, const struct policy *policy); // the active one
 void turns_now(struct turns *turns); // every channel may claim at once
 
@@ -55,10 +56,12 @@ enum channel_kind turns_next(struct turns *turns, int64_t now_ms, int *ret_free)
 int64_t turns_at_ms(const struct turns *turns,
         int64_t now_ms); // when to ask again; INT64_MAX: when a slot is free
 
-// What the claim for the last channel brought: rows, and whether there may be more; or that it is
-// to be made again at once.
-void turns_took(struct turns *turns, int64_t now_ms, int rows, bool full);
-void turns_wait(struct turns *turns, int64_t at_ms); // nothing can start before
+// What the claim for a channel took: rows, and whether there may be more; or that it is to be made
+// again at once.
+void turns_took(
+        struct turns *turns, enum channel_kind channel, int64_t now_ms, int rows, bool full);
+void turns_again(struct turns *turns, enum channel_kind channel, int64_t now_ms);
+// Nothing of it can start before.
+void turns_wait(struct turns *turns, enum channel_kind channel, int64_t at_ms);
 // Is more due, and the poll's wait not over?
-bool turns_gathers(const struct turns *turns, int64_t now_ms);
-void turns_again(struct turns *turns, int64_t now_ms);
+bool turns_gathers(const struct turns *turns, enum channel_kind channel, int64_t now_ms);

@@ -18,4 +18,7 @@ struct work_kind {
     enum work (*start)(void *self, struct pg *pg, struct err *err);
     enum work (*next)(void *self, struct pg *pg, struct err *err);
     void (*fail)(void *self, struct pg *pg);
+    // May be NULL. Called while a flight is in the air, once a turn of the loop: does a little of
+    // what comes next. True: there is more of it.
+    bool (*meanwhile)(void *self);
 };

@@ -15,7 +15,6 @@ enum phase { PHASE_TAKING, PHASE_ASKING, PHASE_MARKING, PHASE_COMMITTING, PHASE_
 
 struct claimer {
     struct claimer_options options;
-    struct lanes lanes[CHANNEL_COUNT];
     enum channel_kind channel; // that this claim is for
     enum phase phase;
     int asked, took, seen_version, missing;
@@ -26,7 +25,7 @@ struct claimer {
     size_t part, part_end; // members whose marks are in the air
     size_t ready;          // rendered up to here
     size_t content_bytes;
-    int64_t now_us;
+    int64_t now_us, asked_us; // the database's clock, and ours when it was asked
     bool any_wire;
     struct key id;
     int64_t granted_ms;
@@ -37,8 +36,7 @@ struct claimer *claimer_new(const struct claimer_options *options)
 {
     struct claimer *c = xcalloc(1, sizeof *c);
     c->options = *options;
-    for (enum channel_kind kind = CHANNEL_EMAIL; kind < CHANNEL_COUNT; kind++)
-        lanes_init(&c->lanes[kind], kind);
+    c->phase = PHASE_EMPTY;
     return c;
 }
 
@@ -71,38 +69,26 @@ void claimer_ask(struct claimer *c, enum channel_kind channel, int n)
     c->outdated = false;
 }
 
-int claimer_took(const struct claimer *c)
+struct claim_report claimer_report(const struct claimer *c)
 {
-    return c->took;
-}
-
-bool claimer_full(const struct claimer *c)
-{
-    return c->took > 0 && c->took >= c->asked;
-}
-
-int claimer_seen_version(const struct claimer *c)
-{
-    return c->seen_version;
-}
-
-int claimer_missing(const struct claimer *c)
-{
-    return c->missing;
-}
-
-bool claimer_outdated(const struct claimer *c)
-{
-    return c->outdated;
+    return (struct claim_report){.channel = c->channel,
+            .takes = c->phase == PHASE_TAKING,
+            .coming = (int)c->n,
+            .took = c->took,
+            .full = c->took > 0 && c->took >= c->asked,
+            .seen_version = c->seen_version,
+            .outdated = c->outdated,
+            .missing = c->missing};
 }
 
 static enum work start(void *self, struct pg *pg, struct err *err)
 {
     struct claimer *c = self;
     struct lanes_plan plan;
-    lanes_next(&c->lanes[c->channel], clock_mono_ms(), &plan);
+    lanes_next(&c->options.lanes[c->channel], clock_mono_ms(), &plan);
     c->phase = PHASE_TAKING;
     FAULT_STEP(claim_before_begin);
+    c->asked_us = clock_mono_us();
     pg_add_begin(pg);
     pg_add(pg, SQL_VERSION);
     pg_add(pg, SQL_PAUSES);
@@ -164,7 +150,7 @@ static void take_row(struct claimer *c, const struct pg *pg, int row)
     struct member *member = &c->members[c->n];
     member_read(pg, CALL_TAKE, row, member);
     struct delivery *d = member->delivery;
-    lanes_claimed(&c->lanes[c->channel], lane_of(d->channel, d->priority), d->due_us);
+    lanes_claimed(&c->options.lanes[c->channel], lane_of(d->channel, d->priority), d->due_us);
     if (member->fate == FATE_WIRE)
         know(c, member);
     enum delivery_state state = member->facts.state;
@@ -263,10 +249,7 @@ static enum work send_part(struct claimer *c, struct pg *pg, struct err *err)
     }
     if (c->ready == c->n)
         add_end(c, pg, calls);
-    if (!pg_launch(pg, err))
-        return WORK_FAILED;
-    render_part(c); // the server works meanwhile
-    return WORK_FLYING;
+    return pg_launch(pg, err) ? WORK_FLYING : WORK_FAILED;
 }
 
 // Members are marked in key order.
@@ -308,31 +291,12 @@ static enum work taken(struct claimer *c, struct pg *pg, struct err *err)
     if (c->outdated || c->missing)
         return pg_rollback(pg) ? WORK_DONE : WORK_FAILED;
     c->now_us = member_row_now_us(pg, CALL_TAKE, 0);
-    leases_clock_seen(c->options.leases, c->now_us);
+    leases_clock_seen(c->options.leases, c->now_us, c->asked_us);
     c->took = rows;
     pauses_read(c->options.pauses, pg, CALL_PAUSES);
     for (int row = 0; row < rows && c->n < CLAIM_MAX; row++)
         take_row(c, pg, row);
     return c->n > 0 ? ask_or_mark(c, pg, err) : commit_nothing(c, pg, err);
-}
-
-// Hands the members of this fate that qualify over as a list, in their next step.
-static struct delivery *hand_over(struct claimer *c, bool confirmed_only, int *ret_n)
-{
-    struct delivery *list = NULL;
-    *ret_n = 0;
-    for (size_t i = c->n; i-- > 0;) {
-        struct member *member = &c->members[i];
-        if (member->fate != FATE_WIRE || (confirmed_only && !member->confirmed))
-            continue;
-        struct delivery *d = steal(&member->delivery);
-        d->tries++;
-        d->claim = c->id;
-        d->next = list;
-        list = d;
-        ++*ret_n;
-    }
-    return list;
 }
 
 static enum work committed(struct claimer *c, const struct pg *pg)
@@ -342,7 +306,7 @@ static enum work committed(struct claimer *c, const struct pg *pg)
         members_confirm(pg, c->call_ends, c->members, c->n, FATE_END);
     members_count(c->members, c->n);
     int n = 0;
-    struct delivery *list = hand_over(c, true, &n);
+    struct delivery *list = members_hand_over(c->members, c->n, c->id, true, &n);
     forget(c);
     FAULT_STEP(claim_after_commit);
     if (list) {
@@ -372,6 +336,15 @@ static enum work next(void *self, struct pg *pg, struct err *err)
     return WORK_DONE;
 }
 
+static bool meanwhile(void *self)
+{
+    struct claimer *c = self;
+    if (c->phase != PHASE_MARKING)
+        return false;
+    render_part(c);
+    return c->ready < c->n;
+}
+
 // Once the COMMIT was launched it may have happened, whatever went wrong after: the fence tells. If
 // it did not, the rows are due again behind the marks that they raised.
 static void fail(void *self, struct pg *pg)
@@ -379,9 +352,11 @@ static void fail(void *self, struct pg *pg)
     (void)pg;
     struct claimer *c = self;
     int n = 0;
-    lanes_init(&c->lanes[c->channel], c->channel);
+    lanes_init(&c->options.lanes[c->channel], c->channel);
     zones_forget(c->options.zones);
-    struct delivery *list = c->phase == PHASE_COMMITTING ? hand_over(c, false, &n) : NULL;
+    struct delivery *list = c->phase == PHASE_COMMITTING
+                                    ? members_hand_over(c->members, c->n, c->id, false, &n)
+                                    : NULL;
     forget(c);
     if (!list)
         return;
@@ -392,6 +367,10 @@ static void fail(void *self, struct pg *pg)
 
 struct work_kind claimer_work(struct claimer *claimer)
 {
-    return (struct work_kind){
-            .name = "claim", .self = claimer, .start = start, .next = next, .fail = fail};
+    return (struct work_kind){.name = "claim",
+            .self = claimer,
+            .start = start,
+            .next = next,
+            .fail = fail,
+            .meanwhile = meanwhile};
 }

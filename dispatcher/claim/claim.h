@@ -9,12 +9,13 @@
 #pragma once
 #include "dispatcher/claim/gates/pauses.h"
 #include "dispatcher/claim/gates/zones.h"
+#include "dispatcher/claim/lanes.h"
 #include "dispatcher/lease.h"
 #include "dispatcher/work.h"
 
 enum {
     CLAIM_MAX = 500,                      // rows of one claim
-    CLAIM_PART = 100,                     // of them are rendered, and marked, at a time
+    CLAIM_PART = 25,                      // of them are rendered before the loop turns again
     CLAIM_CONTENT_MAX = 16 * 1024 * 1024, // bytes that one claim may render, the files of its mails
                                           // included, or bring along rendered; the rest waits
     CLAIM_FILES_WAIT_MS = 30 * 1000,      // rows whose files can't be read now
@@ -32,6 +33,7 @@ enum rules {
 
 struct claimer_options {
     struct leases *leases;
+    struct lanes *lanes; // CHANNEL_COUNT; claimers of a process share them
     enum rules (*rules)(void *user, int version);
     // Is this the active version that sends? False: the claim rolls back (claimer_outdated) so that
     // nothing leaves by a policy that was replaced before this claim.
@@ -64,10 +66,15 @@ void claimer_free(struct claimer *claimer);
 void claimer_ask(struct claimer *claimer, enum channel_kind channel, int n);
 struct work_kind claimer_work(struct claimer *claimer);
 
-// After it ended: rows taken; whether there may be more; the active version it saw (0 = none); the
-// version that must be loaded before it can go on (0 = none).
-int claimer_took(const struct claimer *claimer);
-bool claimer_full(const struct claimer *claimer);
-int claimer_seen_version(const struct claimer *claimer);
-int claimer_missing(const struct claimer *claimer);
-bool claimer_outdated(const struct claimer *claimer);
+// How the last claim stands.
+struct claim_report {
+    enum channel_kind channel;
+    bool takes;       // its rows are not known yet
+    int coming;       // those that are, and not handed on yet
+    int took;         // rows
+    bool full;        // there may be more
+    int seen_version; // the active one, 0 = none
+    bool outdated;    // it was newer than the sender
+    int missing;      // the version that must be loaded before it can go on, 0 = none
+};
+struct claim_report claimer_report(const struct claimer *claimer);

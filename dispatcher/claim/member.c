@@ -235,3 +235,22 @@ bool member_row_rendered(const struct pg *pg, int call, int row)
 {
     return !pg_null(pg, call, row, COL_RENDERED) && pg_bool(pg, call, row, COL_RENDERED);
 }
+
+struct delivery *members_hand_over(
+        struct member *members, size_t n, struct key claim, bool confirmed_only, int *ret_n)
+{
+    struct delivery *list = NULL;
+    *ret_n = 0;
+    for (size_t i = n; i-- > 0;) {
+        struct member *member = &members[i];
+        if (member->fate != FATE_WIRE || (confirmed_only && !member->confirmed))
+            continue;
+        struct delivery *d = steal(&member->delivery);
+        d->tries++;
+        d->claim = claim;
+        d->next = list;
+        list = d;
+        ++*ret_n;
+    }
+    return list;
+}

@@ -87,3 +87,8 @@ void members_confirm(
 
 // After the COMMIT: counts what ended and what the gates said.
 void members_count(const struct member *members, size_t n);
+
+// Those that go on the wire, in their next step, as a list by next that the caller owns; only those
+// that the COMMIT confirmed, if so asked.
+struct delivery *members_hand_over(
+        struct member *members, size_t n, struct key claim, bool confirmed_only, int *ret_n);

@@ -39,7 +39,7 @@ struct lookups {
     size_t n;
     bool full;
     struct key claim;
-    int64_t granted_ms, next_ms;
+    int64_t granted_ms, next_ms, asked_us;
 };
 
 struct lookups *lookups_new(const struct lookup_options *options)
@@ -104,6 +104,7 @@ int64_t lookups_next_ms(const struct lookups *l, bool may_begin)
 static enum work begin_round(struct lookups *l, struct pg *pg, struct err *err)
 {
     l->phase = PHASE_TAKING;
+    l->asked_us = clock_mono_us();
     pg_add_begin(pg);
     pg_add(pg, SQL_LOOK_TAKE);
     pg_p_int(pg, LOOKS_MAX);
@@ -153,7 +154,7 @@ static enum work taken(struct lookups *l, struct pg *pg, struct err *err)
     for (int row = 0; row < rows && l->n < LOOKS_MAX; row++)
         take_row(l, pg, row);
     if (rows > 0)
-        leases_clock_seen(l->options.leases, pg_big(pg, 1, 0, COL_NOW));
+        leases_clock_seen(l->options.leases, pg_big(pg, 1, 0, COL_NOW), l->asked_us);
     l->phase = PHASE_CLAIMING;
     l->claim = key_random();
     l->granted_ms = clock_mono_ms();

@@ -1,4 +1,6 @@
 #include "dispatcher/lease.h"
+
+#include "common/clock.h"
 #include "tests/test.h"
 
 static const struct key one = {{1}}, two = {{2}};
@@ -51,12 +53,32 @@ static void a_try_needs_its_timeout_or_a_third_of_a_shorter_lease(void **state)
     assert_int_equal(lease_needed_ms(2000, 700000), 666);
 }
 
+// An answer that lay about while the process stood still makes the clock neither late nor early.
+static void a_stale_reading_moves_no_clock(void **state)
+{
+    (void)state;
+    const int64_t second = 1000000, start = 1700000000 * second;
+    int64_t mono = clock_mono_us();
+    struct leases leases;
+    leases_init(&leases, 9000);
+    leases_clock_seen(&leases, start, mono);
+    assert_in_range(leases_now_us(&leases) - start, 0, second);
+    leases_clock_seen(&leases, start - 4 * second, mono - 5 * second);
+    assert_in_range(leases_now_us(&leases) - start, 0, second);
+    leases_clock_seen(&leases, start - 60 * second, mono); // set back
+    assert_in_range(leases_now_us(&leases) - (start - 60 * second), 0, second);
+    leases_clock_seen(&leases, start + 60 * second, mono);
+    assert_in_range(leases_now_us(&leases) - (start + 60 * second), 0, second);
+    leases_fini(&leases);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
             cmocka_unit_test(a_batch_goes_with_its_last_member),
             cmocka_unit_test(the_earliest_grant_asks_for_renewal_after_a_third),
             cmocka_unit_test(a_lost_lease_has_nothing_left),
+            cmocka_unit_test(a_stale_reading_moves_no_clock),
             cmocka_unit_test(a_try_needs_its_timeout_or_a_third_of_a_shorter_lease),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,14 +3,15 @@
 
 #define POLL_MS 50
 
-static int used[CHANNEL_COUNT], stocked[CHANNEL_COUNT];
+static int used[CHANNEL_COUNT], stocked[CHANNEL_COUNT], coming[CHANNEL_COUNT];
 
 static struct turns turns_of(int transfers, const char *active)
 {
     struct turns turns;
     memset(used, 0, sizeof used);
     memset(stocked, 0, sizeof stocked);
-    turns_init(&turns, transfers, POLL_MS, used, stocked);
+    memset(coming, 0, sizeof coming);
+    turns_init(&turns, transfers, POLL_MS, used, stocked, coming);
     for (enum channel_kind kind = CHANNEL_EMAIL; kind < CHANNEL_COUNT; kind++)
         turns.active[kind] = strstr(active, channel_name(kind)) != NULL;
     return turns;
@@ -53,7 +54,7 @@ static void channels_take_turns(void **state)
     for (int i = 0; i < 30; i++) {
         enum channel_kind channel = turns_next(&turns, 1000, &free);
         asked[channel]++;
-        turns_took(&turns, 1000, 5, true); // each has work without end
+        turns_took(&turns, channel, 1000, 5, true); // each has work without end
     }
     assert_int_equal(asked[CHANNEL_NONE], 0);
     assert_int_equal(asked[CHANNEL_EMAIL], 10);
@@ -75,7 +76,7 @@ static void an_idle_channel_is_asked_slower_and_a_full_one_not_at_all(void **sta
     for (size_t i = 0; i < ARRAY_LEN(waits); i++) {
         assert_int_equal(turns_next(&turns, now, &free), CHANNEL_EMAIL);
         assert_int_equal(free, 40);
-        turns_took(&turns, now, 0, false);
+        turns_took(&turns, CHANNEL_EMAIL, now, 0, false);
         assert_int_equal(turns_next(&turns, now, &free), CHANNEL_NONE);
         waits[i] = turns_at_ms(&turns, now) - now;
         now += waits[i];
@@ -83,7 +84,7 @@ static void an_idle_channel_is_asked_slower_and_a_full_one_not_at_all(void **sta
     assert_int_equal(waits[0], POLL_MS);
     assert_int_equal(waits[3], TURNS_IDLE_FACTOR * POLL_MS);
     turns_next(&turns, now, &free);
-    turns_took(&turns, now, 1, false);
+    turns_took(&turns, CHANNEL_EMAIL, now, 1, false);
     assert_int_equal(turns_at_ms(&turns, now) - now, POLL_MS);
 }
 
@@ -94,14 +95,14 @@ static void a_few_ended_transfers_are_gathered_while_more_is_due(void **state)
     int free = 0;
     used[CHANNEL_SMS] = used[CHANNEL_PUSH] = 1;
     assert_int_equal(turns_next(&turns, 1000, &free), CHANNEL_EMAIL);
-    turns_took(&turns, 1000, 38, true);
+    turns_took(&turns, CHANNEL_EMAIL, 1000, 38, true);
     used[CHANNEL_EMAIL] = 36; // two of 38 have ended
     assert_int_equal(turns_next(&turns, 1000, &free), CHANNEL_NONE);
     assert_int_equal(turns_at_ms(&turns, 1000), 1000 + POLL_MS);
     assert_int_equal(turns_next(&turns, 1000 + POLL_MS, &free), CHANNEL_EMAIL);
     used[CHANNEL_EMAIL] = 20;
     assert_int_equal(turns_next(&turns, 1000, &free), CHANNEL_EMAIL);
-    turns_again(&turns, 1200);
+    turns_again(&turns, CHANNEL_EMAIL, 1200);
     assert_int_equal(turns_at_ms(&turns, 1200), 1200);
 }
 
@@ -156,15 +157,18 @@ static void what_was_claimed_ahead_takes_the_transfers_first(void **state)
     (void)state;
     static const struct {
         const char *name;
-        int used, stocked, accepted, want;
+        int used, stocked, accepted, want, coming;
     } rows[] = {
-            {"all transfers are free", 0, 0, 0, 40},
-            {"and some may wait", 0, 0, 100, 140},
-            {"none is free, some may wait", 40, 0, 100, 100},
-            {"some wait already", 40, 30, 100, 70},
-            {"all that may", 40, 100, 100, 0},
-            {"more than may: its provider became slow", 40, 100, 10, 0},
-            {"what waits gets what came free", 35, 100, 100, 5},
+            {"all transfers are free", 0, 0, 0, 40, 0},
+            {"and some may wait", 0, 0, 100, 140, 0},
+            {"none is free, some may wait", 40, 0, 100, 100, 0},
+            {"some wait already", 40, 30, 100, 70, 0},
+            {"all that may", 40, 100, 100, 0, 0},
+            {"more than may: its provider became slow", 40, 100, 10, 0, 0},
+            {"what waits gets what came free", 35, 100, 100, 5, 0},
+            {"claims under way bring some", 40, 30, 100, 50, 20},
+            {"and all that may", 40, 30, 100, 0, 70},
+            {"they bring what is free", 0, 0, 0, 0, 40},
     };
     used[CHANNEL_SMS] = used[CHANNEL_PUSH] = 1;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -173,6 +177,7 @@ static void what_was_claimed_ahead_takes_the_transfers_first(void **state)
         used[CHANNEL_SMS] = used[CHANNEL_PUSH] = 1;
         used[CHANNEL_EMAIL] = rows[i].used;
         stocked[CHANNEL_EMAIL] = rows[i].stocked;
+        coming[CHANNEL_EMAIL] = rows[i].coming;
         accept(&turns, rows[i].accepted, 1000);
         enum channel_kind channel = turns_next(&turns, 1000, &free);
         assert_row(channel == (rows[i].want ? CHANNEL_EMAIL : CHANNEL_NONE), rows[i].name);
