@@ -15,7 +15,7 @@ A test is a function test_<sentence>(t) in a file test_*.py; everything it makes
         eq(w.receivers[0].metric("pawl_moves_total", outcome="applied") <= 1, True)
 
 Run: tests/harness.py tests/flow [-j 4] [--long] [-k WORD] [-x]; PAWL_BUILD=build-x picks the build, PAWL_TEST_KEEP=1 keeps the
-scratch folders, PAWL_WRAP="valgrind -q" runs the programs under that, PAWL_SLOW=10 makes every wait so many times as long. Each test may take 120 s (@timeout(300) changes that). More of what there is:
+scratch folders, PAWL_TEST_TMP=/var/tmp says where they are (else /tmp, and /dev/shm for clusters where memory is plenty), PAWL_WRAP="valgrind -q" runs the programs under that, PAWL_SLOW=10 makes every wait so many times as long. Each test may take 120 s (@timeout(300) changes that). More of what there is:
   t.cluster(options={..}) (t.migrated_cluster() has the schema already) kill9() freeze() thaw() restart() query() value() set(..) deadlocks(); t.sink(tls=, auth=), whose
   recipients say how it behaves (kit/smtp_server.py: rcpt550@, dropafterdot-1+any@, ..); t.postfix_sink();
   t.pawl(cluster, sink, policy=, edit=, host=, env=): must("policy", "apply"), run(..), json(..), receiver(fault="crash@label:1",

@@ -34,10 +34,26 @@ SANITIZER_MARKS = ("ERROR: AddressSanitizer", "ERROR: LeakSanitizer", "runtime e
 SLOW = float(os.environ.get("PAWL_SLOW", "1"))
 
 
-def scratch(prefix="pawl-", lasting=False):
+def _memory_is_plenty():
+    """Whether /dev/shm can take the clusters of all tests; a container often has 64 MB there."""
+    try:
+        disk = os.statvfs("/dev/shm")
+        with open("/proc/meminfo", encoding="ascii") as f:
+            available = next(int(line.split()[1]) * 1024 for line in f if line.startswith("MemAvailable:"))
+        return os.access("/dev/shm", os.W_OK) and min(disk.f_bavail * disk.f_frsize, available) >= MEMORY_PLENTY
+    except (OSError, StopIteration):
+        return False
+
+
+MEMORY_PLENTY = 6 << 30
+MEMORY_IS_PLENTY = _memory_is_plenty()
+
+
+def scratch(prefix="pawl-", lasting=False, memory=False):
     """A temporary folder that any user may enter (PostgreSQL runs as another one); removed at the test's end, a
-    lasting one when the runner ends."""
-    path = tempfile.mkdtemp(prefix=prefix, dir=os.environ.get("PAWL_TEST_TMP", "/tmp"))
+    lasting one when the runner ends; memory: where there is plenty of that, on no disk."""
+    folder = os.environ.get("PAWL_TEST_TMP") or ("/dev/shm" if memory and MEMORY_IS_PLENTY else "/tmp")
+    path = tempfile.mkdtemp(prefix=prefix, dir=folder)
     os.chmod(path, 0o755)
     (_lasting if lasting else _scratch).append(path)
     return path

@@ -78,8 +78,8 @@ class Claimer:
 
 
 class World:
-    def __init__(self, t):
-        self.cluster = t.migrated_cluster()
+    def __init__(self, t, **how):
+        self.cluster = t.migrated_cluster(**how)
         self.one, self.two = Claimer(self.cluster), Claimer(self.cluster)
 
     def delivery(self, state=DUE, target="", of=None, collapse=None, version=1, unknown=0):
