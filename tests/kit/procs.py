@@ -46,13 +46,18 @@ def _memory_is_plenty():
 
 
 MEMORY_PLENTY = 6 << 30
-MEMORY_IS_PLENTY = _memory_is_plenty()
+_memory = {"use": False}
+
+
+def use_memory():
+    """For tests. What measures speed does it on a disk."""
+    _memory["use"] = _memory_is_plenty()
 
 
 def scratch(prefix="pawl-", lasting=False, memory=False):
     """A temporary folder that any user may enter (PostgreSQL runs as another one); removed at the test's end, a
     lasting one when the runner ends; memory: where there is plenty of that, on no disk."""
-    folder = os.environ.get("PAWL_TEST_TMP") or ("/dev/shm" if memory and MEMORY_IS_PLENTY else "/tmp")
+    folder = os.environ.get("PAWL_TEST_TMP") or ("/dev/shm" if memory and _memory["use"] else "/tmp")
     path = tempfile.mkdtemp(prefix=prefix, dir=folder)
     os.chmod(path, 0o755)
     (_lasting if lasting else _scratch).append(path)

@@ -246,8 +246,8 @@ def main(argv=None):
     p.add_argument("-x", action="store_true", help="stop at the first failure")
     args = p.parse_args(argv)
     pool.end_on_sigterm()
-    if args.long:
-        os.environ.setdefault("PAWL_TEST_TMP", "/tmp")  # hours of log are not for memory
+    if not args.long:  # hours of log are not for memory
+        procs.use_memory()
     book = Book(args.j > 1, args.x)
     cases = list(_cases(args.paths, args.k, book))
     book.expect(cases)
