@@ -64,7 +64,7 @@ def test_what_waits_for_a_provider_that_stalls_is_given_back_and_leaves_once(t):
     eventually(lambda: in_state(rows, 2) == ALL, 30, "all are sent")
     eventually(lambda: rows.left() == (0, 0, 0), 10, "no claim is left")
     promises_hold(p, rows, {"most": ALL})
-    eq(w.metric("pawl_attempts_total", outcome="given_back"), given_back(rows))
+    w.counted(given_back(rows), "pawl_attempts_total", outcome="given_back")
 
 
 def test_at_the_end_of_the_process_only_what_is_on_the_wire_is_in_doubt(t):

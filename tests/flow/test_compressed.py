@@ -59,8 +59,8 @@ def test_a_coding_that_a_source_does_not_take_is_400_and_says_so(t):
         answer = w.post(request)
         eq((answer.status, answer.headers["content-type"]), (400, "application/problem+json"), request.headers["Content-Encoding"])
         eq(json.loads(answer.body)["code"], "content_encoding")
-    eq(w.metric("pawl_webhook_rejected_total", source="gocardless-zip", reason="content_encoding_broken"), 4)
-    eq(w.metric("pawl_webhook_rejected_total", reason="content_encoding"), 3)
+    w.counted(4, "pawl_webhook_rejected_total", source="gocardless-zip", reason="content_encoding_broken")
+    w.counted(3, "pawl_webhook_rejected_total", reason="content_encoding")
     good(w.post(sent_gzip(gocardless(member("EV1", "o-1")).body, source="gocardless", how="identity")))
     eq(count(w.cluster, "keys"), 1)
 
@@ -82,4 +82,4 @@ def test_a_bomb_is_refused_before_it_goes_off(t):
     eq(w.post(sent_gzip(nested, how="gzip, gzip")).status, 400)
     grown = resident_kib(w.receivers[0]) - before
     check(grown < 16 << 10, f"{grown} KiB more were resident; the bombs are 64 MiB each")
-    eq(w.metric("pawl_webhook_rejected_total", source="gocardless-zip", reason="inflated_too_large"), 20)
+    w.counted(20, "pawl_webhook_rejected_total", source="gocardless-zip", reason="inflated_too_large")

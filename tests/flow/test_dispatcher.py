@@ -24,8 +24,8 @@ def test_one_due_row_makes_one_mail_with_derived_headers(t):
     eq(rows.outcomes(nid), [1])
     eq(rows.left(), (0, 0, 0))
     eq(rows.cluster.value("SELECT count(*) FROM pawl.contents"), 1)
-    eq(w.metric("pawl_attempts_total", outcome="accepted"), 1)
-    eq(w.metric("pawl_deliveries_total", end="accepted"), 1)
+    w.counted(1, "pawl_attempts_total", outcome="accepted")
+    w.counted(1, "pawl_deliveries_total", end="accepted")
 
 
 def test_a_soft_refusal_is_tried_again_with_the_same_content(t):
@@ -59,7 +59,7 @@ def test_a_lost_reply_is_unknown_for_ever_or_sent_again_as_a_possible_duplicate(
     eq(rows.cluster.query("SELECT step, possible_duplicate FROM pawl.attempts WHERE notification_id = %s ORDER BY 1", (least,)),
        [(1, False), (2, True)])
     eq(rows.left(), (0, 0, 1))
-    eq(w.metric("pawl_possible_duplicates_total"), 1)
+    w.counted(1, "pawl_possible_duplicates_total")
 
 
 def test_what_expired_or_cannot_be_rendered_never_leaves(t):
@@ -124,7 +124,7 @@ def test_a_stopped_worker_loses_its_lease_and_its_record_is_refused(t):
     eq(rows.state(most), 9)
     eq(sink.count("ann@example.net"), 1)
     eq(rows.left(), (0, 0, 1))
-    eq(w.metric("pawl_takeovers_total"), 1)
+    w.counted(1, "pawl_takeovers_total")
 
 
 def test_stopped_after_the_claims_commit_it_starts_nothing_when_its_lease_is_gone(t):

@@ -79,7 +79,7 @@ def test_each_question_gets_its_answer_and_makes_no_event(t):
         check("html" not in got[1].get("content-type", ""), target)
     eq(ask(w, "POST", "/hooks/asana", X_Hook_Secret="b5372")[1]["x-hook-secret"], "b5372")
     nothing_was_stored(w)
-    eq(w.metric("pawl_webhook_requests_total", outcome="handshake"), len(rows) + 1)
+    w.counted(len(rows) + 1, "pawl_webhook_requests_total", outcome="handshake")
     check("b5372" not in w.receivers[0].log(), "what Asana offers is not logged")
 
 
@@ -97,7 +97,7 @@ def test_signed_questions_are_answered_only_when_they_are_signed(t):
         for wrong in ({}, slack(asked, "another"), slack(asked, t=int(time.time()) - 400), slack(asked + b" ")):
             eq(ask(w, "POST", f"/hooks/{source}", asked, **wrong)[0], 401, source)
     nothing_was_stored(w)
-    eq(w.metric("pawl_webhook_requests_total", outcome="handshake"), len(rows))
+    w.counted(len(rows), "pawl_webhook_requests_total", outcome="handshake")
 
 
 def test_a_question_is_refused_when_it_is_not_the_provider_who_asks(t):
@@ -135,7 +135,7 @@ def test_a_question_is_answered_while_the_database_is_away(t):
 def test_a_missing_token_is_said_when_the_policy_is_checked_and_when_it_is_asked_for(t):
     w = t.world(receivers=1, dispatchers=0, edit=lambda text: text.replace("\norders:", SOURCES.replace(", token: credential:hello", ""), 1))
     eq(ask(w, "GET", "/hooks/meta?hub.mode=subscribe&hub.challenge=1&hub.verify_token=")[0], 503)
-    eq(w.metric("pawl_webhook_rejected_total", source="meta", reason="handshake_token_unset"), 1)
+    w.counted(1, "pawl_webhook_rejected_total", source="meta", reason="handshake_token_unset")
 
 
 PROFILES = "\n" + "".join(f"""

@@ -50,7 +50,7 @@ def test_one_due_row_makes_one_request_under_the_deliverys_key(t):
                                  {"name": "pawl_place", "value": f"1-{nid.replace('-', '')}-0"}], "receipts find the row by them")
     eq(request["json"]["subject"], "least 1001")
     eq(rows.cluster.value("SELECT provider_id FROM pawl.attempts"), "re_1")
-    eq(w.metric("pawl_attempts_total", outcome="accepted"), 1)
+    w.counted(1, "pawl_attempts_total", outcome="accepted")
 
 
 def test_a_lost_reply_is_unknown_for_ever_or_sent_again_under_the_same_key(t):
@@ -62,7 +62,7 @@ def test_a_lost_reply_is_unknown_for_ever_or_sent_again_under_the_same_key(t):
     eq(p.by_rcpt(), {"m@example.net": 1, "l@example.net": 2})
     copies = [(r["key"], r["body"]) for r in p.requests if r["json"]["to"] == ["l@example.net"]]
     eq(copies[0], copies[1], "the repeat has the same key and the same bytes")
-    eq(w.metric("pawl_possible_duplicates_total"), 1)
+    w.counted(1, "pawl_possible_duplicates_total")
 
 
 def test_retry_after_delays_the_next_try(t):

@@ -88,7 +88,7 @@ def test_what_is_found_is_accepted_and_not_sent_again(t):
     eq((UNANSWERED in rows.outcomes(ids[2]), UNANSWERED in rows.outcomes(ids[3])), (True, True))
     eq(rows.left(), (0, 0, 0))
     eq(rows.cluster.value("SELECT count(*) FROM pawl.deliveries WHERE provider_id LIKE 'pm-%%' AND lookup_at IS NULL"), len(ids))
-    eq(w.metric("pawl_lookups_total", outcome="found"), len(ids))
+    w.counted(len(ids), "pawl_lookups_total", outcome="found")
     eq(rows.cluster.value("SELECT sum(possible_duplicates) FROM pawl.deliveries"), 0)
     eq(rows.cluster.value("SELECT count(*) FROM pawl.attempts WHERE detail LIKE '%%4711%%'"), 0, "no message in what tries say")
 

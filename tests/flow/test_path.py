@@ -9,4 +9,4 @@ def test_five_copies_give_one_move_and_one_mail(t):
     eq({a.status for a in answers}, {200})
     eventually(lambda: w.sink.count("a@example.net") == 1, what="one mail")
     eq(w.cluster.value("SELECT count(*) FROM pawl.repeats"), 4)
-    eq(w.metric("pawl_moves_total", outcome="applied"), 1)
+    w.counted(1, "pawl_moves_total", outcome="applied")

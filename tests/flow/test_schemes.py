@@ -102,8 +102,8 @@ def test_the_same_signed_bytes_under_another_id_are_a_replay_and_move_nothing(t)
     eq(repeats(w.cluster, "d-3", REPLAY), 1)
     eq([o for o, _ in bodies(w.cluster, "d-2")], [REPLAY], "its body is kept")
     eq(w.cluster.value("SELECT count(*) FROM pawl.replay_keys"), 1)
-    eq(w.metric("pawl_webhook_requests_total", source="github", outcome="replay"), 2)
-    eq(w.metric("pawl_duplicates_caught_total", hop="inbox"), 4)
+    w.counted(2, "pawl_webhook_requests_total", source="github", outcome="replay")
+    w.counted(4, "pawl_duplicates_caught_total", hop="inbox")
     eq(w.cluster.value("SELECT min(age) >= interval '0' AND max(age) < interval '1 minute' FROM pawl.repeats"), True)
 
 
@@ -157,11 +157,11 @@ def test_a_replay_whose_commit_got_no_answer_is_told_again_as_a_replay(t):
     eq(w.post(github("d-2", "push", body)).status, 200)
     eq(rule.cut, 1, "transactions that were cut")
     eq((repeats(w.cluster, "d-2", REPLAY), repeats(w.cluster, "d-2")), (1, 0), "recorded once, and not as a repeat of itself")
-    eq(w.metric("pawl_webhook_requests_total", source="github", outcome="replay"), 1)
+    w.counted(1, "pawl_webhook_requests_total", source="github", outcome="replay")
     rule = w.cluster.cut("INSERT INTO replay_keys", 1, True)
     eq(w.post(github("d-3", "push", b'{"order":"2"}')).status, 200)
     eq(rule.cut, 1, "transactions that were cut")
-    eq(w.metric("pawl_webhook_requests_total", source="github", outcome="accepted"), 2, "the first is no replay of itself")
+    w.counted(2, "pawl_webhook_requests_total", source="github", outcome="accepted")
     eq((repeats(w.cluster, "d-3", REPLAY), states(w.cluster)), (0, {"1": "s1", "2": "s1"}))
 
 
@@ -238,8 +238,8 @@ def test_an_event_older_than_the_window_is_kept_and_not_applied(t):
     eq(states(w.cluster), {"2": "s1"})
     eq([o for o, _ in bodies(w.cluster, "e-1")], [LATE])
     eq(repeats(w.cluster, "e-1"), 1)
-    eq(w.metric("pawl_late_events_total", source="erp"), 1)
-    eq(w.metric("pawl_webhook_requests_total", source="erp", outcome="late"), 1)
+    w.counted(1, "pawl_late_events_total", source="erp")
+    w.counted(1, "pawl_webhook_requests_total", source="erp", outcome="late")
     old = stripe_request(secret("stripe"), "evt-1", "step.s1", "3", created=int(time.time()) - 50 * day)
     eq(w.post(old).status, 200)
     eq((states(w.cluster), [o for o, _ in bodies(w.cluster, "evt-1")]), ({"2": "s1"}, [LATE]), "by the scheme's own time")
@@ -254,8 +254,8 @@ def test_a_source_above_its_rate_gets_429_and_harms_no_other(t):
     check(int(refused.headers["retry-after"]) > 0, "Retry-After")
     eq((refused.headers["content-type"], json.loads(refused.body)["code"]), ("application/problem+json", "rate"))
     eq(statuses(w.post(*[shop(f"m{n}", "shop") for n in range(50)], connections=4)), {200: 50})
-    eq(w.metric("pawl_webhook_requests_total", source="slow", outcome="rate"), 4)
-    eq(w.metric("pawl_webhook_rejected_total", source="slow", reason="rate"), 4)
+    w.counted(4, "pawl_webhook_requests_total", source="slow", outcome="rate")
+    w.counted(4, "pawl_webhook_rejected_total", source="slow", reason="rate")
     eq(w.cluster.value("SELECT count(*) FROM pawl.keys WHERE event_id LIKE 'k%'"), 1)
 
 

@@ -207,6 +207,12 @@ class Pawl:
         """The sum over all running programs."""
         return sum(p.metric(name, **labels) for p in self.programs() if p.proc.alive())
 
+    def counted(self, want, name, **labels):
+        """The metric comes to `want`, and not above: what was committed is counted a moment after."""
+        procs.eventually(lambda: self.metric(name, **labels) >= want, 10, f"{name} {labels} comes to {want}")
+        if self.metric(name, **labels) != want:
+            raise AssertionError(f"{name} {labels}: got {self.metric(name, **labels)}, want {want}")
+
     def broken(self):
         """What `pawl reconcile` finds broken, one line each; empty when the database can't be asked."""
         if not self.cluster.proc.alive() or not (self.programs() or self.ended):
