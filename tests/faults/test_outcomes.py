@@ -8,7 +8,7 @@ from harness import *
 for folder in (".", "../flow"):
     sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), folder))
 # pylint: disable=wrong-import-position
-from rig import (ACCEPTED, POLICY, REFUSED, STEP, T_ACCEPTED, T_REFUSED, T_RETRY, T_UNKNOWN, UNKNOWN, all_done,  # noqa: E402
+from rig import (ACCEPTED, POLICY, REFUSED, STEP, T_ACCEPTED, T_BACK, T_REFUSED, T_RETRY, T_UNKNOWN, UNKNOWN, all_done,  # noqa: E402
                  copies, delivery, either_first, message, rest)
 from smtp_script import ScriptedPeer  # noqa: E402
 
@@ -46,11 +46,17 @@ def test_each_way_a_mail_can_fail_ends_as_the_table_says_in_both_delivery_orders
     for (name, kind), order in orders.items():
         want = TABLE[name]
         state, outcomes, mails, doubles = want[kind == "least"] if isinstance(want, list) else want
-        got = delivery(w.cluster, kind, order)
+        got = sent(delivery(w.cluster, kind, order))
         eq((*got, taken[f"{kind} {order}"]), ((state, len(outcomes), doubles), outcomes, mails), f"{kind}, {name}")
     unknown = w.cluster.value("SELECT count(*) FROM pawl.unknown_outcomes")
     eq(unknown, 3, "unknown outcomes to be looked after")
     w.counted(4, "pawl_possible_duplicates_total")
+
+
+def sent(found):
+    """Without the tries that were claimed ahead and given back, since the server said something about itself meanwhile."""
+    (state, tries, doubles), outcomes = found
+    return (state, tries - outcomes.count(T_BACK), doubles), [o for o in outcomes if o != T_BACK]
 
 
 def ended(c, *replies):
