@@ -177,6 +177,28 @@ static void wake(void *user)
 
 // --- Life
 
+static void make_claimers(struct loop *loop)
+{
+    for (enum channel_kind kind = CHANNEL_EMAIL; kind < CHANNEL_COUNT; kind++)
+        lanes_init(&loop->lanes[kind], kind);
+    const struct claimer_options claims = {.leases = &loop->leases,
+            .lanes = loop->lanes,
+            .rules = rules,
+            .current = current,
+            .message = message,
+            .sender = sender,
+            .zones = loop->zones,
+            .pauses = &loop->pauses,
+            .render = render,
+            .route = route,
+            .unroute = unroute,
+            .granted = granted,
+            .doubtful = doubtful,
+            .user = loop};
+    for (size_t i = 0; i < CLAIMERS; i++)
+        loop->claimers[i] = claimer_new(&claims);
+}
+
 struct loop *loop_new(const struct loop_options *options, struct err *err)
 {
     struct transport_options wires = {.transfers = options->transfers + TURNS_EXTRA,
@@ -206,27 +228,10 @@ struct loop *loop_new(const struct loop_options *options, struct err *err)
             .user = loop};
     turns_init(&loop->turns, options->transfers, options->poll_ms, loop->wire.by_channel,
             loop->wire.stock.n, loop->coming);
-    for (enum channel_kind kind = CHANNEL_EMAIL; kind < CHANNEL_COUNT; kind++)
-        lanes_init(&loop->lanes[kind], kind);
     loop->recorder = recorder_new(
             &(struct recorder_options){.leases = &loop->leases, .message = message, .user = loop});
     loop->zones = zones_new();
-    const struct claimer_options claims = {.leases = &loop->leases,
-            .lanes = loop->lanes,
-            .rules = rules,
-            .current = current,
-            .message = message,
-            .sender = sender,
-            .zones = loop->zones,
-            .pauses = &loop->pauses,
-            .render = render,
-            .route = route,
-            .unroute = unroute,
-            .granted = granted,
-            .doubtful = doubtful,
-            .user = loop};
-    for (size_t i = 0; i < CLAIMERS; i++)
-        loop->claimers[i] = claimer_new(&claims);
+    make_claimers(loop);
     loop->takeover = takeover_new(&loop->leases, sender, loop);
     loop->lookups = lookups_new(&(struct lookup_options){
             .leases = &loop->leases, .sender = sender, .ask = ask, .user = loop});
