@@ -22,13 +22,21 @@ WITH settled AS (
     DELETE FROM unknown_outcomes x USING settled s
     WHERE x.bucket = s.bucket AND x.notification_id = s.notification_id AND x.channel = s.channel AND x.target = s.target
       AND x.redrive = s.redrive
-), given AS (
+), held AS MATERIALIZED (
     -- Devices share a slot: one that surely did not arrive says nothing about the others. What was sent keeps its date.
     -- No key leads from a delivery to its slots, but to the buckets that they are in.
-    DELETE FROM cap_slots x
-    USING (SELECT s.*, unnest(ARRAY[s.o, s.r]) AS cap_bucket FROM settled s WHERE s.target = '') s
-    WHERE $7::int4 <> 2 AND x.bucket = ANY(ARRAY[s.cap_bucket]) AND x.of_bucket = s.bucket
-      AND x.notification_id = s.notification_id AND x.channel = s.channel AND x.redrive = s.redrive
+    SELECT x.bucket, x.cap, x.nth, s.bucket AS of_bucket, s.notification_id, s.channel, s.redrive
+    FROM (SELECT s.*, unnest(ARRAY[s.o, s.r]) AS cap_bucket FROM settled s WHERE s.target = '') s
+    CROSS JOIN LATERAL (
+        SELECT y.bucket, y.cap, y.nth FROM cap_slots y
+        WHERE $7::int4 <> 2 AND y.bucket = s.cap_bucket AND y.of_bucket = s.bucket
+          AND y.notification_id = s.notification_id AND y.channel = s.channel AND y.redrive = s.redrive
+        OFFSET 0) x
+    ORDER BY x.bucket, x.cap, x.nth -- as claims take them
+), given AS (
+    DELETE FROM cap_slots x USING held h
+    WHERE x.bucket = ANY(ARRAY[h.bucket]) AND x.cap = h.cap AND x.nth = h.nth AND x.of_bucket = h.of_bucket
+      AND x.notification_id = h.notification_id AND x.channel = h.channel AND x.redrive = h.redrive
 ), audited AS (
     INSERT INTO audit (actor, action, object, reason, detail)
     SELECT $8::text, 'delivery.resolve',

@@ -204,6 +204,34 @@ def test_a_claim_takes_all_its_slots_in_one_order(t):
     eq(w.metric("pawl_db_errors_total"), 0)
 
 
+def test_a_claim_that_waits_for_a_slot_holds_none_that_it_settles(t):
+    # What it would settle another claim may have on its way, behind a slot that this one has.
+    w = world(t, limits="limits: [{ most: 1, in: 1h, per: recipient, then: withhold }]")
+    w.post(place("o-1", "c1", "a@example.net"), place("o-2", "c2", "a@example.net"))
+    all_ended(w)
+    (free, free_cap, _), (held, held_cap, held_order) = w.cluster.query(
+        "SELECT s.bucket, s.cap, n.order_id FROM pawl.cap_slots s JOIN pawl.notifications n USING (notification_id) ORDER BY 1, 2")
+    w.breaks["caps-kept"] = "the slot of the first one is taken away, so that there is one to race for"
+    w.cluster.query("DELETE FROM pawl.cap_slots WHERE bucket = %s AND cap = %s", (free, free_cap))
+    w.cluster.query("UPDATE pawl.cap_slots SET used_at = NULL")  # its delivery has ended, and nobody saw to it yet
+    w.must("pause", "all", "--reason", "so that one claim asks for both")
+    w.post(place("o-3", "c1", "a@example.net"), place("o-4", "c2", "a@example.net"))
+    eventually(lambda: w.cluster.value("SELECT count(*) FROM pawl.due WHERE lane < 0") == 2, 10, "both are held")
+    rival = w.cluster.connect(autocommit=False)
+    rival.cursor().execute("INSERT INTO pawl.cap_slots (bucket, nth, cap, of_bucket, notification_id, channel, redrive, taken_at, in_ms)"
+                           " SELECT %s, 0, %s, bucket, notification_id, channel, redrive, now(), 3600000 FROM pawl.deliveries WHERE state = 2"
+                           " LIMIT 1", (free, free_cap))
+    w.must("resume", "all")
+    waits = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND usename = 'pawl_dispatcher'"
+    eventually(lambda: w.cluster.value(waits) == 1, 15, "the claim waits for the rival")
+    rival.cursor().execute("SELECT FROM pawl.cap_slots WHERE bucket = %s AND cap = %s FOR UPDATE NOWAIT", (held, held_cap))
+    rival.rollback()
+    all_ended(w)
+    eq((states(w), w.metric("pawl_db_errors_total")), ({2: 3, 5: 1}, 0))
+    eq(w.cluster.value("SELECT n.order_id FROM pawl.deliveries d JOIN pawl.notifications n USING (notification_id) WHERE d.state = 5"),
+       {"o-1": "o-3", "o-2": "o-4"}[held_order], "asked again it was settled, and full")
+
+
 def test_a_rival_that_rolls_back_causes_no_wrong_end(t):
     rival_rolls_back(t, "withhold")
 

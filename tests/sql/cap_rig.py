@@ -15,6 +15,7 @@ from harness import *  # noqa: E402,F403 pylint: disable=wrong-import-position,w
 FULL, CROWDED, LOST = 1, 2, 3
 CAP_TAKE = ("EXECUTE cap_take (%s::int[], %s::int[], %s::int[], %s::text[], %s::int[], %s::bigint[], %s::int[], %s::uuid[], %s::int[],"
             " %s::int[], %s::bool[], %s)")
+HOLD = "EXECUTE hold (%s::int[], %s::uuid[], %s::int[], %s::text[], %s::int[], %s::int[], %s::bigint[], %s::text[])"
 COLLAPSE = "EXECUTE collapse (%s::int[], %s::uuid[], %s::int[], %s::text[], %s::int[])"
 DUE, WIRE, ACCEPTED, REFUSED, SUPERSEDED, UNKNOWN = 0, 1, 2, 3, 6, 9
 
@@ -35,7 +36,7 @@ class Claimer:
     def __init__(self, cluster):
         self.cur = cluster.connect(user="pawl_dispatcher").cursor()
         self.cur.execute(text_of("common/pg/setup.sql").replace("$1", "'0'"))
-        for name in ("cap_settle", "cap_take", "collapse"):
+        for name in ("cap_settle", "cap_take", "collapse", "hold"):
             self.cur.execute(f"PREPARE {name} AS " + text_of(f"dispatcher/claim/gates/{name}.sql"))
 
     def begin(self):
@@ -62,12 +63,12 @@ class Claimer:
         fresh = [w[5] if len(w) > 5 else True for w in wants]
         bucket = [1] * len(wants)
         caps = [w[1] for w in wants]
-        self.cur.execute("EXECUTE cap_settle (%s::int[], %s::text[])", (bucket, caps))
         self.cur.execute(
             CAP_TAKE,
             ([w[0] for w in wants], list(range(len(wants))), bucket, caps, [w[2] for w in wants], [int(w[3] * 1000) for w in wants], [5] * len(wants),
              [w[4] for w in wants], [1] * len(wants), [0] * len(wants), fresh, salt))
         self.rows = self.cur.fetchall()
+        self.cur.execute("EXECUTE cap_settle (%s::int[], %s::text[])", (bucket, caps))
         return {(m, caps[place]): why for m, place, why, *_ in self.rows}
 
     def collapse(self, *names):
@@ -75,6 +76,10 @@ class Claimer:
         self.cur.execute(COLLAPSE,
                          ([5] * len(names), [n for n, _ in names], [1] * len(names), [t for _, t in names], [0] * len(names)))
         return sorted(self.cur.fetchall())
+
+    def hold(self, *notifications):
+        n = len(notifications)
+        self.cur.execute(HOLD, ([5] * n, list(notifications), [1] * n, [""] * n, [0] * n, [0] * n, [100] * n, ["it waits"] * n))
 
 
 class World:

@@ -106,9 +106,6 @@ void ask_cap(struct pg *pg, const struct asking *asking)
         caps_of(member->facts.message, member->delivery);
         salt = random_of(member->delivery, member->facts.now_us) % 1000;
     }
-    pg_add(pg, SQL_CAP_SETTLE);
-    column(pg, asking, pg_p_ints, e_bucket);
-    column(pg, asking, pg_p_texts, e_name);
     pg_add(pg, SQL_CAP_TAKE);
     members(pg, asking);
     column(pg, asking, pg_p_ints, e_place);
@@ -122,6 +119,9 @@ void ask_cap(struct pg *pg, const struct asking *asking)
     column(pg, asking, pg_p_ints, e_redrive);
     column(pg, asking, pg_p_bools, e_fresh);
     pg_p_int(pg, (int32_t)salt);
+    pg_add(pg, SQL_CAP_SETTLE); // after all waits for slots: it locks what it finds, in no order
+    column(pg, asking, pg_p_ints, e_bucket);
+    column(pg, asking, pg_p_texts, e_name);
 }
 
 // The free times stand in the first row of a cap alone.

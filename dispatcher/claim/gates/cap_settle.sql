@@ -1,6 +1,8 @@
 -- Settles the slots of these caps that are held though their deliveries (the devices of one notification) have all ended:
 -- dated by the last end when the message may have reached the peer, given back when it surely did not. Whoever ended them
--- needs to know nothing of caps. What a rival settles just now is left to it: cap_take.sql sees that it is not used.
+-- needs to know nothing of caps. What a rival holds just now is left to it, or to who asks next: nobody waits here. So it may lock
+-- slots out of key order, but only in a transaction that waits for no other slot afterwards: one that cap_take.sql chose elsewhere
+-- while it was free may be taken, ended and settled here before that claim gets to it.
 -- returns: nothing
 WITH ended AS MATERIALIZED (
     SELECT s.bucket, s.cap, s.nth, s.notification_id, s.taken_at, d.used_at

@@ -1,9 +1,10 @@
 -- Takes cap slots for the members of a claim: all that a member needs, or none. One row a member ($1, from 1) and cap: $2 the
 -- cap's place with that member, $3 its bucket, $4 its name, $5 most, $6 in so many milliseconds, $7.. the delivery, $11 it was
--- never on the wire. $12 spreads claims over free slots. After cap_settle.sql, in a statement of its own.
+-- never on the wire. $12 spreads claims over free slots. Before cap_settle.sql: it is the last that waits for slots.
 -- A slot is used while it is held, and until in_ms after its date. What is used is read of committed rows alone: "full" is
--- never said because of a rival that may yet roll back. Slots are taken in key order, so that claims wait for one another
--- in one direction only; who waited in vain is told "lost".
+-- never said because of a rival that may yet roll back, nor of a slot that is held though its delivery has ended. Slots are taken in
+-- key order (of the primary key, that is by bytes), and nothing of other rows' order is locked before, so that claims wait for one
+-- another in one direction only; who waited in vain is told "lost".
 -- A join of two lists compares each row with each other (common/pg/setup.sql): lists meet in windows here, or as hashed NOT IN.
 -- returns: a row for each cap that a member does not get, cap by cap: member, place, why (1 full, 2 more members of this claim
 --   than free slots, 3 lost to another claim), rank within the cap from 0, held slots, ms until each dated one is free (rank 0)
@@ -13,7 +14,7 @@ WITH want AS MATERIALIZED (
 ), slot AS MATERIALIZED (
     SELECT c.b, c.k, s.nth, s.notification_id AS n, s.channel AS ch, s.redrive AS rd, s.taken_at, s.used_at,
            s.used_at IS NULL OR s.used_at + c.ms * interval '1 millisecond' >= now() AS used,
-           s.used_at IS NULL AND NOT d.open AS ended, -- a rival is about to settle it
+           s.used_at IS NULL AND NOT d.open AS ended, -- it is about to be settled
            (extract(epoch FROM s.used_at - now()) * 1000)::int8 + c.ms + 1 AS left_ms
     FROM (SELECT DISTINCT b, k, ms FROM want) c
     CROSS JOIN LATERAL (
@@ -76,7 +77,7 @@ WITH want AS MATERIALIZED (
     GROUP BY 1, 2, 3, 4, 5, 6, 7, 8
 ), taken AS (
     INSERT INTO cap_slots AS s (bucket, cap, nth, of_bucket, notification_id, channel, redrive, taken_at, in_ms)
-    SELECT b, k, nth, ob, n, ch, rd, now(), ms FROM grab ORDER BY b, k, nth
+    SELECT b, k, nth, ob, n, ch, rd, now(), ms FROM grab ORDER BY b, k COLLATE "C", nth
     ON CONFLICT (bucket, cap, nth) DO UPDATE
     SET of_bucket = excluded.of_bucket, notification_id = excluded.notification_id, channel = excluded.channel,
         redrive = excluded.redrive, taken_at = excluded.taken_at, in_ms = excluded.in_ms, used_at = NULL

@@ -8,7 +8,7 @@ static const struct question {
     bool takes;
     // It waits for rivals, in one order: asked once a claim, when nothing else is left to ask.
     bool last;
-    int before; // statements of it before the one that answers
+    int after; // statements of it after the one that answers
     void (*ask)(struct pg *pg, const struct asking *asking);
     void (*hear)(const struct pg *pg, int call, int row, struct member *member);
 } questions[] = {
@@ -110,8 +110,8 @@ void questions_read(const struct pg *pg, struct member *members, size_t n)
     for (size_t q = 0; q < ARRAY_LEN(questions); q++) {
         if (!any_asking(members, n, questions[q].gate))
             continue;
-        call += questions[q].before;
-        read_one(&questions[q], pg, call++, members, n);
+        read_one(&questions[q], pg, call, members, n);
+        call += 1 + questions[q].after;
     }
     for (size_t i = 0; i < n; i++) {
         members[i].facts.known |= members[i].asking;

@@ -1,7 +1,7 @@
 """Caps: how fast 32 workers are told about one hot recipient, against an advisory lock.
 
 Each decision is part of a transaction as a claim's: the decision, and the end of the delivery that it is about, committed. Pawl's
-are the statements that the dispatcher runs (dispatcher/claim/gates/cap_settle.sql, cap_take.sql), for one message or for the
+are the statements that the dispatcher runs (dispatcher/claim/gates/cap_take.sql, cap_settle.sql), for one message or for the
 CLAIM messages of a claim; the other takes the recipient's advisory lock for each message, counts and inserts. pgbench runs all,
 prepared."""
 import os
@@ -81,7 +81,7 @@ SETTINGS = " ".join(f"-c {x}" for x in (
 def contestants(cluster):
     def slots(n):
         values = asked(n)
-        path = script(n, LET, statement("cap_settle", {1: values[3], 2: values[4]}), statement("cap_take", values))
+        path = script(n, LET, statement("cap_take", values), statement("cap_settle", {1: values[3], 2: values[4]}))
         return play(cluster, n, path, "SELECT count(*) FROM pawl.cap_slots")
     lock = script(1, "false", "SELECT pg_advisory_xact_lock(42);",
                   "INSERT INTO sent SELECT 'hot', now() WHERE (SELECT count(*) FROM sent WHERE who = 'hot'"
