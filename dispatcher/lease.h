@@ -15,6 +15,7 @@ struct batch {
     bool uncertain;     // a COMMIT that held it was not confirmed: "no row" is no takeover then
     bool unproven;      // its claim's COMMIT was not confirmed, nor its row seen since
     bool releasing;     // its last record is under way: "no row" is our own doing then
+    bool asked;         // the last renewal named it: "no row" says nothing of a batch added since
     struct batch *next;
 };
 

@@ -26,9 +26,11 @@ static enum work start(void *self, struct pg *pg, struct err *err)
     r->asked_ms = clock_mono_ms();
     pg_add(pg, SQL_RENEW);
     pg_p_uuids(pg);
-    for (const struct batch *batch = r->leases->first; batch; batch = batch->next)
-        if (!batch->lost)
+    for (struct batch *batch = r->leases->first; batch; batch = batch->next) {
+        batch->asked = !batch->lost;
+        if (batch->asked)
             pg_e_uuid(pg, batch->id);
+    }
     pg_p_uuid(pg, r->leases->worker);
     pg_p_big(pg, r->leases->lease_ms);
     return pg_launch(pg, err) ? WORK_FLYING : WORK_FAILED;
@@ -49,7 +51,7 @@ static enum work next(void *self, struct pg *pg, struct err *err)
     (void)err;
     struct renewal *r = self;
     for (struct batch *batch = r->leases->first; batch; batch = batch->next) {
-        if (batch->lost)
+        if (batch->lost || !batch->asked) // a claim may have ended meanwhile, at another desk
             continue;
         if (batch->releasing || is_ours(pg, batch)) {
             batch->granted_ms = r->asked_ms;

@@ -49,6 +49,31 @@ def test_a_lease_that_was_lost_in_mid_air_is_noticed_and_what_comes_then_is_drop
     eq((rows.outcomes(nid), server.counts()), ([4], {"m@example.net": 1}))
 
 
+def test_a_claim_that_ends_while_leases_are_renewed_keeps_its_own(t):
+    """The renewal waits for a lock, on the one connection; over the other the next claim commits meanwhile."""
+    go_on = threading.Event()
+    server = Mailbox(t, lambda what, *_: what != "." or go_on.wait(30))
+    w, rows = against(t, server, dispatchers=0, host={"dispatcher": {"transfers": 50, "poll": "20ms", "lease": "6s"}})
+    d = w.dispatcher()
+    nids = [rows.add("most", "first@example.net")]
+    eventually(lambda: len(server.counts()) == 1, 10, "it is on the wire")
+    lease = rows.cluster.value("SELECT lease_until FROM pawl.claims")
+    rival = t.keep(rows.cluster.connect(autocommit=False))
+    rival.cursor().execute("SELECT FROM pawl.claims FOR UPDATE")
+    waits = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND usename = 'pawl_dispatcher'"
+    eventually(lambda: rows.cluster.value(waits) == 1, 10, "the renewal waits")
+    nids.append(rows.add("most", "second@example.net"))
+    eventually(lambda: len(server.counts()) == 2, 5, "another claim ends")
+    rival.rollback()
+    renewed = "SELECT count(*) FROM pawl.claims WHERE lease_until > %s + interval '7 s'"
+    eventually(lambda: rows.cluster.value(renewed, (lease,)) == 2, 10, "both are renewed from then on")
+    go_on.set()
+    for nid in nids:
+        ended(rows, nid, 2)
+    check("claim.lost" not in d.log(), "no lease was lost")
+    eq((w.metric("pawl_takeovers_total"), w.metric("pawl_stale_records_total")), (0, 0))
+
+
 def test_what_waits_for_a_channel_that_is_gone_goes_when_it_is_back(t):
     server = Mailbox(t)
     w, rows = against(t, server, dispatchers=0)
