@@ -90,7 +90,7 @@ void member_know_pause(
         return;
     member->facts.pause_id = pause->id;
     member->facts.pause_until_us = pause->until_us;
-    member->facts.pause_reason = pause->reason;
+    snprintf(member->facts.pause_reason, sizeof member->facts.pause_reason, "%s", pause->reason);
 }
 
 void member_know_zone(struct member *member, struct zones *zones)

@@ -69,8 +69,8 @@ struct gate_facts {
     enum suppression suppressed;
     // The pause that holds it; pause_id 0 = none
     int pause_id;
-    int64_t pause_until_us; // 0 = until it is resumed
-    const char *pause_reason;
+    int64_t pause_until_us;     // 0 = until it is resumed
+    char pause_reason[152];     // a copy: pauses may be read anew before it is asked for
     struct other_channel other; // GATE_STEP
     const char *zone;           // the recipient's, one that the server knows
     int64_t quiet_until_us;     // GATE_QUIET, 0 = it is no quiet hour
