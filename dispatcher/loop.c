@@ -179,8 +179,6 @@ static void wake(void *user)
 
 static void make_claimers(struct loop *loop)
 {
-    for (enum channel_kind kind = CHANNEL_EMAIL; kind < CHANNEL_COUNT; kind++)
-        lanes_init(&loop->lanes[kind], kind);
     const struct claimer_options claims = {.leases = &loop->leases,
             .lanes = loop->lanes,
             .rules = rules,

@@ -17,6 +17,14 @@ enum {
 
 // --- The connections
 
+// What a connection that was lost had taken comes back when the server has seen its end: too late
+// for a scan by the other claimer at once, in time for one now.
+static void scan_from_the_beginning(struct loop *loop)
+{
+    for (enum channel_kind kind = CHANNEL_EMAIL; kind < CHANNEL_COUNT; kind++)
+        lanes_init(&loop->lanes[kind], kind);
+}
+
 static void main_desk_connected(struct loop *loop)
 {
     struct err err = {0};
@@ -32,6 +40,7 @@ static void main_desk_connected(struct loop *loop)
     loop->was_connected = true;
     loop->refresh_ms = 0;
     turns_now(&loop->turns);
+    scan_from_the_beginning(loop);
     LOG0(INFO, "database.connected", "the database answers");
 }
 
@@ -58,9 +67,13 @@ static void connect_turn(struct loop *loop)
     bool all = loop->desks[DESK_MAIN].pg;
     if (!all)
         connect_main_desk(loop);
-    for (size_t i = DESK_RECORD; i > DESK_MAIN && all; i--)
-        if (!loop->desks[i].pg)
-            all = desk_connect(&loop->desks[i], &err) == CONNECTED;
+    for (size_t i = DESK_RECORD; i > DESK_MAIN && all; i--) {
+        if (loop->desks[i].pg)
+            continue;
+        all = desk_connect(&loop->desks[i], &err) == CONNECTED;
+        if (all && i == DESK_NEXT)
+            scan_from_the_beginning(loop);
+    }
     atomic_store(&loop->connected, all);
 }
 

@@ -40,10 +40,10 @@ struct loop {
     struct wire wire;
     struct recorder *recorder;
     struct claimer *claimers[CLAIMERS];
-    struct lanes lanes[CHANNEL_COUNT];
-    int coming[CHANNEL_COUNT]; // rows that claims under way have taken
-    bool has_more;             // to do at once, whatever the wait
-    int missing;               // the policy version that claims wait for, 0 = none
+    struct lanes lanes[CHANNEL_COUNT]; // made with each connection that claims
+    int coming[CHANNEL_COUNT];         // rows that claims under way have taken
+    bool has_more;                     // to do at once, whatever the wait
+    int missing;                       // the policy version that claims wait for, 0 = none
     struct takeover *takeover;
     struct lookups *lookups;
     struct resumer *resumer;

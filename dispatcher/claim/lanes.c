@@ -52,6 +52,7 @@ void lanes_next(struct lanes *lanes, int64_t now_ms, struct lanes_plan *ret_plan
 void lanes_claimed(struct lanes *lanes, int lane, int64_t due_us)
 {
     int priority = lane % 10;
-    if (priority < PRIORITY_COUNT && due_us > lanes->mark_us[priority])
+    bool planned = lanes->turn > 0; // else by a plan of before lanes_init()
+    if (planned && priority < PRIORITY_COUNT && due_us > lanes->mark_us[priority])
         lanes->mark_us[priority] = due_us;
 }

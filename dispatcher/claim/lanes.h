@@ -31,6 +31,8 @@ struct lanes_plan {
     int64_t from_us[PRIORITY_COUNT];
 };
 
+// Also to begin anew once claimed rows may have come back: the next plan is from the beginning.
+// What a claim under way takes by a plan of before raises no mark then, or it would hide them.
 void lanes_init(struct lanes *lanes, enum channel_kind channel);
 
 // High comes first; but each 4th plan starts with normal and each 16th with low, so that a lane

@@ -58,7 +58,7 @@ static void deep_and_whole_scans_come_back(void **state)
     (void)state;
     struct lanes lanes = fresh();
     struct lanes_plan plan;
-    lanes_claimed(&lanes, 11, MARK);
+    lanes.mark_us[PRIORITY_NORMAL] = MARK;
     int deep = 0, late = 0, whole = 0;
     for (int64_t now_ms = 0; now_ms < 2 * LANES_WHOLE_EVERY_MS; now_ms += 50) {
         lanes_next(&lanes, now_ms, &plan);
@@ -71,12 +71,30 @@ static void deep_and_whole_scans_come_back(void **state)
     assert_in_range(deep, 430, 480);
 }
 
+// Two claimers: one takes by an older plan while the rows of the other come back.
+static void what_came_back_is_not_hidden_by_a_claim_that_began_before(void **state)
+{
+    (void)state;
+    struct lanes lanes = fresh();
+    struct lanes_plan plan;
+    lanes_next(&lanes, 0, &plan);
+    lanes_claimed(&lanes, 11, MARK);
+    lanes_init(&lanes, CHANNEL_EMAIL);
+    lanes_claimed(&lanes, 11, MARK + 5);
+    lanes_next(&lanes, 1, &plan); // finds some of them
+    assert_int_equal(from_of(&plan, 11), 0);
+    lanes_claimed(&lanes, 11, MARK / 2);
+    lanes_next(&lanes, 2, &plan); // the others follow
+    assert_int_equal(from_of(&plan, 11), MARK / 2 - LANES_LATE_MARGIN_MS * 1000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
             cmocka_unit_test(each_lane_leads_now_and_then_and_high_mostly),
             cmocka_unit_test(scans_start_a_margin_before_the_mark),
             cmocka_unit_test(deep_and_whole_scans_come_back),
+            cmocka_unit_test(what_came_back_is_not_hidden_by_a_claim_that_began_before),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
