@@ -1,5 +1,5 @@
-// work.h: how a stage runs its transaction on the loop's one connection: flight by flight, never
-// waiting.
+// work.h: how a stage runs its transaction on one of the loop's connections: flight by
+// flight, never waiting.
 #pragma once
 #include "common/pg/pg.h"
 
