@@ -74,7 +74,8 @@ static void connect_turn(struct loop *loop)
         if (all && i == DESK_NEXT)
             scan_from_the_beginning(loop);
     }
-    atomic_store(&loop->connected, all);
+    // The other desk that claims only makes it faster.
+    atomic_store(&loop->connected, loop->desks[DESK_MAIN].pg && loop->desks[DESK_RECORD].pg);
 }
 
 // --- What is under way
@@ -111,9 +112,10 @@ static void count_coming(struct loop *loop)
 
 static bool may_claim(const struct loop *loop, int64_t now)
 {
-    // Nothing is sent that can't be recorded, and what waits for its record is bounded.
+    // Nothing is sent that can't be recorded or whose lease can't be renewed, and what waits for
+    // its record is bounded.
     return !loop->stopping && policies_sender(loop->policies) && loop->desks[DESK_RECORD].pg &&
-           may_ask(loop) && !loop_policies_wanted(loop, now) &&
+           loop->desks[DESK_MAIN].pg && may_ask(loop) && !loop_policies_wanted(loop, now) &&
            recorder_pending(loop->recorder) <= (size_t)loop->options.transfers + TURNS_AHEAD_MAX;
 }
 

@@ -16,7 +16,8 @@ def _standby(cluster, name):
 def _in_doubt(cluster, how):
     """Waits until a COMMIT of the dispatcher has happened without being answered, then cuts it off."""
     pid = eventually(lambda: cluster.query(WAITING), 10, "a COMMIT waits for its standby")[0][0]
-    cluster.query(f"SELECT {how}(%s)", (pid,))  # before the setting, which would let the COMMIT end well
+    cluster.query(f"SELECT {how}(%s)", (pid,))
+    eventually(lambda: (pid,) not in cluster.query(WAITING), 10, "it waits no more")  # the setting would let the COMMIT end well
     _standby(cluster, "")
 
 
