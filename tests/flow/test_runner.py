@@ -92,7 +92,7 @@ def runner(path, *args):
 def test_side_by_side_all_are_counted_and_a_file_is_shown_whole(t):
     del t
     path = write_suite(SUITE, scratch())
-    done = subprocess.run(runner(path), capture_output=True, text=True, timeout=100, check=False)
+    done = subprocess.run(runner(path), capture_output=True, text=True, timeout=100, check=False, env={**os.environ, "PAWL_SLOW": "1"})
     shown = re.findall(r"(?m)^(ok  |FAIL|skip) +[\d.]+s  made_up: ([a-z ]+)", done.stdout)
     eq(shown, [("ok  ", "one meets the other"), ("ok  ", "the other meets one"), ("FAIL", "a failure"), ("FAIL", "a worker that dies"),
                ("FAIL", "too long"), ("skip", "alone "), ("ok  ", "long beside it")], done.stdout + done.stderr)
