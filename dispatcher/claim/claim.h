@@ -27,7 +27,7 @@ enum {
 // Is a policy version in memory?
 enum rules {
     RULES_READY,
-    RULES_MISSING, // load it first: the claim rolls back and names it (claimer_missing)
+    RULES_MISSING, // load it first: the claim rolls back and names it (claim_report)
     RULES_BROKEN,  // it can't be loaded now: its rows wait
 };
 
@@ -35,7 +35,7 @@ struct claimer_options {
     struct leases *leases;
     struct lanes *lanes; // CHANNEL_COUNT; claimers of a process share them
     enum rules (*rules)(void *user, int version);
-    // Is this the active version that sends? False: the claim rolls back (claimer_outdated) so that
+    // Is this the active version that sends? False: the claim rolls back (claim_report) so that
     // nothing leaves by a policy that was replaced before this claim.
     bool (*current)(void *user, int version);
     // The message of a delivery by the policy version it remembers; NULL when that is not in

@@ -1,8 +1,9 @@
 """The dispatcher and many policy versions: old ones are loaded again, broken ones hold up nobody else."""
 import os
+import signal
 
 from harness import *
-from kit.deliveries import POLICY, Rows, ended, setup
+from kit.deliveries import LANE, POLICY, Rows, ended, setup
 
 
 def version(w, text):
@@ -76,3 +77,25 @@ def test_without_its_credential_it_waits_and_says_so_until_there_is_one(t):
         w.dispatcher()
     ended(rows, nid, 2, 30)
     eq(sink.count(), 1)
+
+
+def test_none_is_loaded_while_a_claim_stands_on_those_in_memory(t):
+    """Two claims wait for locks. The main connection comes free and could load what SIGHUP asks for, but the other claims still."""
+    w, _, rows = setup(t)
+    d, nids, rivals = w.dispatchers[0], [], []
+    eventually(lambda: d.log().count("policy.loaded") == 1, 10, "the first is loaded")
+    waits = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND usename = 'pawl_dispatcher'"
+    for n in range(2):
+        due = rows.cluster.connect(autocommit=False)
+        rivals.append(t.keep(due))
+        nids.append(rows.add("most", f"n{n}@example.net", due=False))
+        due.cursor().execute("SELECT FROM pawl.deliveries WHERE notification_id = %s FOR UPDATE", (nids[n],))
+        rows.cluster.query("INSERT INTO pawl.due VALUES (1, %s, now(), %s, 1, 0, 0, '')", (LANE, nids[n]))
+        eventually(lambda: rows.cluster.value(waits) == len(nids), 10, "its claim waits")
+    d.proc.signal(signal.SIGHUP)
+    rivals[0].rollback()
+    ended(rows, nids[0], 2)
+    eq(d.log().count("policy.loaded"), 1, "none while the other claim is under way")
+    rivals[1].rollback()
+    ended(rows, nids[1], 2)
+    eventually(lambda: d.log().count("policy.loaded") == 2, 10, "then it is")
