@@ -155,7 +155,7 @@ def test_what_waited_while_its_lease_was_taken_over_is_not_sent(t):
 
 def test_with_a_rate_nothing_is_claimed_ahead(t):
     _, p, rows, _ = setup(t, "least", ", rate: 2000/s")
-    eq(in_state(rows, 1), TRANSFERS)
+    eventually(lambda: in_state(rows, 1) == TRANSFERS, 5, "what was answered is recorded")
     eq(given_back(rows), 0)
     p.go_on.set()
     eventually(lambda: in_state(rows, 2) == ALL, 30, "all are sent")
