@@ -7,7 +7,7 @@
 #include <strings.h>
 
 enum {
-    PLAIN_MAX = 60, // bytes of a name that stands in quotes, so that its line ends before 76
+    PLAIN_MAX = 60, // bytes of a type, and of a name in quotes, so that its line ends before 76
     PIECE_MAX = 55, // characters of a piece: " filename*99*=" and ";" are 15 more
 };
 
@@ -94,12 +94,12 @@ static bool add_pieces(struct slice name, struct text *out)
 
 bool filename_head(const char *path, struct text *out)
 {
-    const char *name = filename_of(path);
+    const char *name = filename_of(path), *type = filename_type(path);
     return text_fmt(out,
-                   "Content-Type: %s\r\n"
+                   "Content-Type:%s %s\r\n"
                    "Content-Transfer-Encoding: base64\r\n"
                    "Content-Disposition: attachment",
-                   filename_type(path)) &&
+                   strlen(type) > PLAIN_MAX ? "\r\n" : "", type) &&
            (is_plain(slice_of(name)) ? text_fmt(out, ";\r\n filename=\"%s\"", name)
                                      : add_pieces(slice_of(name), out)) &&
            text_str(out, "\r\n");

@@ -65,13 +65,12 @@ class Stopped:
 def test_stopped_between_the_claims_commit_and_the_records_lock_its_record_is_refused_and_counted(t):
     s = Stopped(t, FENCED)
     eq(s.w.cluster.value("SELECT count(*) FROM pawl.attempts"), 0, "records before all were stopped")
-    eq(s.w.cluster.query("SELECT cardinality(n) FROM pawl.claims"), [(MEMBERS,)] * len(FENCED))
+    claims = [n for n, in s.w.cluster.query("SELECT cardinality(n) FROM pawl.claims")]  # two that look at once may share an order
+    eq((len(claims), sum(claims)), (len(FENCED), MEMBERS * s.orders), "each holds some, and together all")
     before = s.others_end_it()
-    eq(s.w.dispatchers[-1].metric("pawl_takeovers_total"), MEMBERS * len(FENCED))
+    eq(s.w.dispatchers[-1].metric("pawl_takeovers_total"), sum(claims))
     s.go_on()
-    for label, program in s.at.items():
-        eventually(lambda p=program: p.metric("pawl_stale_records_total") >= MEMBERS, 10, f"stale records after {label}")
-    eq({label: p.metric("pawl_stale_records_total") for label, p in s.at.items()}, dict.fromkeys(FENCED, MEMBERS))
+    eventually(lambda: sorted(p.metric("pawl_stale_records_total") for p in s.at.values()) == sorted(claims), 10, "each drops what it held")
     s.end()
     eq(s.w.cluster.query(EVERYTHING), before, "what the database holds")
     states = s.w.cluster.query("SELECT delivery_order, state, tries, count(*)::int FROM pawl.deliveries GROUP BY 1, 2, 3 ORDER BY 1")

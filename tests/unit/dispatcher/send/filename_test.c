@@ -2,8 +2,10 @@
 
 #include "tests/test.h"
 
-#define HEAD(type)                                                                                 \
-    "Content-Type: " type "\r\nContent-Transfer-Encoding: base64\r\n"                              \
+#define DOCX "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+#define HEAD(type) HEAD_OF(" " type)
+#define HEAD_OF(type)                                                                              \
+    "Content-Type:" type "\r\nContent-Transfer-Encoding: base64\r\n"                               \
     "Content-Disposition: attachment;\r\n filename"
 
 static void writes_names_by_rfc_2231_where_they_are_not_short_ascii(void **state)
@@ -18,6 +20,7 @@ static void writes_names_by_rfc_2231_where_they_are_not_short_ascii(void **state
             {"a.pdf/x", HEAD("application/octet-stream") "=\"x\"\r\n"},
             {".pdf", HEAD("application/pdf") "=\".pdf\"\r\n"},
             {"x.unknown", HEAD("application/octet-stream") "=\"x.unknown\"\r\n"},
+            {"long type.docx", HEAD_OF("\r\n " DOCX) "=\"long type.docx\"\r\n"},
             {"a\"b.txt", HEAD("text/plain") "*=UTF-8''a%22b.txt\r\n"},
             {"a\\b.txt", HEAD("text/plain") "*=UTF-8''a%5Cb.txt\r\n"},
             {"100%.txt", HEAD("text/plain") "*=UTF-8''100%25.txt\r\n"},
