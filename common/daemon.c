@@ -17,7 +17,6 @@
 #include <unistd.h>
 
 #define LISTEN_FD_FIRST 3
-#define LISTEN_FDS_MAX 64
 #define FEED_EVERY_MS 1000
 #define BACKLOG 4096 // the kernel cuts it to net.core.somaxconn
 
@@ -78,11 +77,18 @@ static long env_number(const char *name)
     return *end ? -1 : n;
 }
 
-int daemon_listen_fds(void)
+int daemon_listen_fds(int max, struct err *err)
 {
     long n = env_number("LISTEN_FDS");
-    if (env_number("LISTEN_PID") != (long)getpid() || n <= 0 || n > LISTEN_FDS_MAX)
+    if (env_number("LISTEN_PID") != (long)getpid() || n <= 0)
         return 0;
+    if (n > max) {
+        err_set(err, ERR_INPUT,
+                "%ld inherited sockets (LISTEN_FDS), at most %d: name fewer ListenStream= in the "
+                "socket unit",
+                n, max);
+        return -1;
+    }
     for (int fd = LISTEN_FD_FIRST; fd < LISTEN_FD_FIRST + (int)n; fd++) {
         fcntl(fd, F_SETFD, FD_CLOEXEC);
         fcntl(fd, F_SETFL, O_NONBLOCK);

@@ -17,12 +17,12 @@ int daemon_read_signal(int fd);
 void daemon_notify(const char *state);
 
 // Inherited listening sockets (LISTEN_FDS/LISTEN_PID, sd_listen_fds(3)): how many, the first is
-// fd 3. 0 when none.
-int daemon_listen_fds(void);
+// fd 3. 0 when none, -1 with err when there are more than max.
+struct err;
+int daemon_listen_fds(int max, struct err *err);
 
 // Binds and listens on "address:port" ("[::1]:0" allowed); returns the fd or -1 with err. *ret_port
 // = the bound port.
-struct err;
 int daemon_listen(const char *address, int *ret_port, struct err *err);
 
 // This process is killed when its parent goes away (PR_SET_PDEATHSIG); used below `pawl up`.

@@ -113,19 +113,21 @@ static bool listen_on(struct receiver *receiver, const char *address, struct err
     return true;
 }
 
-static bool take_inherited(struct receiver *receiver)
+static bool take_inherited(struct receiver *receiver, struct err *err)
 {
-    int n = daemon_listen_fds();
-    for (int i = 0; i < n && i < LISTEN_MAX; i++)
+    int n = daemon_listen_fds(LISTEN_MAX, err);
+    for (int i = 0; i < n; i++)
         receiver->fds[receiver->n_fds++] = LISTEN_FD_FIRST + i;
-    return n > 0;
+    return n >= 0;
 }
 
 static bool open_listeners(struct receiver *receiver, struct err *err)
 {
     if (receiver->options->listen)
         return listen_on(receiver, receiver->options->listen, err);
-    if (take_inherited(receiver))
+    if (!take_inherited(receiver, err))
+        return false;
+    if (receiver->n_fds > 0)
         return true;
     for (size_t i = 0; i < receiver->host->receiver.n_listen; i++)
         if (!listen_on(receiver, receiver->host->receiver.listen[i], err))

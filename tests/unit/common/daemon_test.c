@@ -97,14 +97,17 @@ static void takes_inherited_sockets_only_when_they_are_meant_for_it(void **state
     const struct {
         const char *pid, *n;
         int want;
-    } rows[] = {{pid, "2", 2}, {"1", "2", 0}, {pid, "x", 0}, {pid, "-1", 0}, {pid, "1000", 0}};
+    } rows[] = {{pid, "2", 2}, {"1", "2", 0}, {pid, "x", 0}, {pid, "-1", 0}, {pid, "3", -1},
+            {"1", "3", 0}};
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct err err = {0};
         setenv("LISTEN_PID", rows[i].pid, 1);
         setenv("LISTEN_FDS", rows[i].n, 1);
-        assert_row(daemon_listen_fds() == rows[i].want, rows[i].n);
+        assert_row(daemon_listen_fds(2, &err) == rows[i].want, rows[i].n);
+        assert_row((strstr(err.msg, "LISTEN_FDS") != NULL) == (rows[i].want < 0), rows[i].n);
     }
     unsetenv("LISTEN_PID");
-    assert_int_equal(daemon_listen_fds(), 0);
+    assert_int_equal(daemon_listen_fds(2, NULL), 0);
 }
 
 int main(void)
