@@ -113,6 +113,29 @@ static void fcm_gets_one_collapse_id_in_every_form(void **state)
     assert_true(json_check(text_slice(&request.body), &err));
 }
 
+// FCM refuses a message that has a name of its own there, and takes no value but a string. The
+// names with a 1 are the app's own.
+static void fcm_data_are_strings_under_names_that_fcm_takes(void **state)
+{
+    (void)state;
+    static char data[] =
+            "{\"order\":\"A \\u00df \\\"1\\\"\",\"n\":5,\"paid\":true,\"rows\":[1,{\"a\":\"b\"}],"
+            "\"from\":\"1\",\"message_type\":\"1\",\"gcm.n\":\"1\",\"google.c\":\"1\","
+            "\"pawl\":\"forged\",\"from1\":\"x\",\"pawl1\":\"y\"}";
+    struct content content = sample(registration);
+    struct provider provider = {.project = project};
+    AUTO_HTTP_REQUEST struct http_request request = {0};
+    enum failure_level level;
+    struct err err = {0};
+    content.data = data;
+    assert_true(fcm_build(&content, &provider, key, &request, &level, &err));
+    assert_non_null(strstr(text_cstr(&request.body),
+            "\"data\":{\"order\":\"A \u00df \\\"1\\\"\",\"n\":\"5\",\"paid\":\"true\","
+            "\"rows\":\"[1,{\\\"a\\\":\\\"b\\\"}]\",\"from1\":\"x\",\"pawl1\":\"y\","
+            "\"pawl\":\"0123456789abcdef0123456789abcdef\"},"));
+    assert_true(json_check(text_slice(&request.body), &err));
+}
+
 // Row 14 of the list of bugs of others: ids over 64 bytes were refused, a constant one made all
 // messages take each other's place.
 static void a_collapse_id_is_hashed_where_it_does_not_fit(void **state)
@@ -370,6 +393,7 @@ int main(void)
             cmocka_unit_test(apns_takes_4096_bytes_and_no_more),
             cmocka_unit_test(a_device_token_is_hex),
             cmocka_unit_test(fcm_gets_one_collapse_id_in_every_form),
+            cmocka_unit_test(fcm_data_are_strings_under_names_that_fcm_takes),
             cmocka_unit_test(a_collapse_id_is_hashed_where_it_does_not_fit),
             cmocka_unit_test(an_apns_token_is_es256_with_both_halves),
             cmocka_unit_test(both_halves_are_as_long_whatever_their_numbers),
