@@ -15,7 +15,7 @@ void a_large_flight_is_stepped_both_ways(void)
         pg_p_byteas(pg);
         pg_e_bytes(pg, (struct slice){bytes, BYTES});
     }
-    CHECK(fly(pg, 20000));
+    CHECK(fly(pg, 60000)); // under valgrind it takes half a minute
     struct slice back = pg_array_bytes(pg, 1, 0, 0, 0);
     CHECK(back.len == BYTES && back.ptr[BYTES - 1] == 7 && pg_int(pg, 1, 0, 1) == BYTES);
     for (int i = 0; i < 4; i++) {
@@ -23,7 +23,7 @@ void a_large_flight_is_stepped_both_ways(void)
         pg_p_byteas(pg);
         pg_e_bytes(pg, (struct slice){bytes, BYTES});
     }
-    CHECK(!fly(pg, 20000)); // 80 MiB
+    CHECK(!fly(pg, 60000)); // 80 MiB
     CHECK(pg_alive(pg) && pid_of(pg) > 0);
     pg_close(pg);
 }

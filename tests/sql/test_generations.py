@@ -133,9 +133,9 @@ def standby_missing(cluster):
 def test_a_copy_that_waits_for_a_standby_is_waited_for(t):
     cluster, gens, sweep, (old, new) = rig(t)
     event, one, two = all_slots(old)
+    standby_missing(cluster)  # before the transaction begins, which may stand idle for 5 s
     old.begin()
     old.take(event, one)
-    standby_missing(cluster)
     committed = old.ask(old.commit)
     eventually(lambda: cluster.value("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'") == 1)
     gens.flip(sweep, WINDOW)
