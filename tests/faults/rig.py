@@ -3,9 +3,11 @@
 The oracles lie outside Pawl: what the poster was answered, what the SMTP server took (by subject: one a message), SQL."""
 import collections
 import re
+import time
 
 from harness import *
 from kit.deliveries import MAILS
+from kit.procs import SLOW
 
 POLICY = """pawl: 1
 defaults: { timezone: Europe/Berlin, locale: en, keep: { keys: 45d, bodies: 14d } }
@@ -33,7 +35,7 @@ ORDER = {1: "most", 2: "least"}
 DUE, WIRE, ACCEPTED, REFUSED, DEAD, UNKNOWN = 0, 1, 2, 3, 8, 9
 T_ACCEPTED, T_REFUSED, T_RETRY, T_UNKNOWN, T_BACK = 1, 2, 3, 4, 5
 
-RECOVERY_S = 5
+RECOVERY_S, END_S = 5, 60
 
 
 def either_first(policy):
@@ -71,6 +73,22 @@ def rest(cluster):
 
 def all_done(cluster, seconds, what):
     eventually(lambda: rest(cluster) == 0, seconds, f"{what}: nothing is due or claimed")
+
+
+def recovered(cluster, what):
+    """All is done, and until then never RECOVERY_S passed in which no try ended: how many end in a second is the machine's and
+    the SMTP server's, and says nothing about what was killed."""
+    def ended():
+        return cluster.value("SELECT count(*) FROM pawl.attempts")
+    begun = since = time.monotonic()
+    seen = ended()
+    while rest(cluster) > 0:
+        now, last = time.monotonic(), seen
+        seen = ended()
+        since = now if seen > last else since
+        check(now < since + RECOVERY_S * SLOW, f"{what}: no try ended for {RECOVERY_S} s while something is due or claimed")
+        check(now < begun + END_S * SLOW, f"{what}: something is due or claimed after {END_S} s")
+        time.sleep(0.02)
 
 
 def delivery(cluster, kind, order):
