@@ -60,9 +60,10 @@ def test_a_webhook_whose_commit_never_reached_the_database_is_told_once_as_accep
 
 def dispatch_rounds(t, text, carried_out):
     """Load while commits of the dispatcher are cut; every message must be taken exactly once."""
-    w, acknowledged = town(t, host={"dispatcher": {"transfers": 8}}), Acknowledged()
+    # Nothing but a lost commit has anything given back: no message waits for a transfer, and no lease runs short.
+    w, acknowledged = town(t, host={"dispatcher": {"transfers": 50, "lease": "20s"}}), Acknowledged()
     rule = w.cluster.cut(text, CUTS, carried_out)
-    for part in range(2 * CUTS):  # each is claimed and recorded apart from the others
+    for part in range(2 * CUTS):  # Each is claimed and recorded apart from the others, and what was cut once more.
         acknowledged.add(w.post(*events(f"l{part}", 10)))
         all_done(w.cluster, 10, "after the cuts")
     was_cut(rule)
@@ -78,10 +79,10 @@ def test_a_claim_whose_commit_got_no_answer_is_given_back_as_never_sent(t):
 
 def test_a_claim_that_is_still_being_committed_when_its_connection_breaks_is_given_back_as_never_sent(t):
     cluster = t.migrated_cluster()
-    cluster.query("CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(0.5); RETURN NULL; END'")
+    cluster.query("CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(1); RETURN NULL; END'")
     cluster.query("CREATE CONSTRAINT TRIGGER slow AFTER INSERT ON pawl.claims DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE"
                   " FUNCTION slow()")
-    w = t.world(cluster=t.keep(PgProxy(cluster)), policy=POLICY)
+    w = t.world(cluster=t.keep(PgProxy(cluster)), policy=POLICY, host={"dispatcher": {"lease": "20s"}})
     rule = w.cluster.cut(CLAIM, 1, LATER)
     order = message(w, "most", "most@example.net")
     eventually(lambda: rule.cut == 1, 10, "the claim's connection is cut")
@@ -118,7 +119,7 @@ def test_a_record_whose_commit_never_reached_the_database_is_made_again(t):
 
 
 def test_a_record_of_a_try_that_another_follows_makes_it_due_once_though_its_commits_got_no_answer(t):
-    w = town(t, both_at_once(POLICY), host={"dispatcher": {"transfers": 8}})
+    w = town(t, both_at_once(POLICY), host={"dispatcher": {"transfers": 8, "lease": "20s"}})
     rule = w.cluster.cut(RECORD, CUTS, carried_out=True)
     orders = [f"o{n}" for n in range(3 * CUTS)]
     for part in range(3):  # Each has five steps, so at least five records, however many messages one of them takes along.
@@ -135,7 +136,7 @@ def test_a_takeover_whose_commit_got_no_answer_judges_its_members_once(t):
         w = town(t, both_at_once(POLICY), dispatchers=0)
         dead = w.dispatcher(fault="crash@wire.after_body:2")
         rule = w.cluster.cut(TAKEOVER, 1, carried_out)
-        eq(w.post(step("o1", "s1")).status, 200)
+        eq(w.post(step("o1", "s1", "slow@example.net")).status, 200)  # so slow that none has ended when the other's body is there
         eventually(lambda d=dead: not d.proc.alive(), 10, "it dies with two messages on the wire")
         w.restart(dead)
         eventually(lambda r=rule: r.cut == 1, 10, "the takeover's commit is cut")
