@@ -155,6 +155,8 @@ static bool ask_next(
     return false;
 }
 
+// Which providers can be asked what became of a try is the policy's to say: without one no lost
+// worker's tries are judged, and nothing is looked up.
 static bool may_look(const struct loop *loop)
 {
     return !loop->stopping && policies_sender(loop->policies);
@@ -164,7 +166,7 @@ static bool choose(struct loop *loop, int64_t now, struct work_kind *ret_work)
 {
     if (now >= leases_renew_at(&loop->leases)) {
         *ret_work = renewal_work(loop->renewal);
-    } else if (!loop->stopping && now >= loop->takeover_ms) {
+    } else if (may_look(loop) && now >= loop->takeover_ms) {
         loop->takeover_ms = now + TAKEOVER_EVERY_MS;
         *ret_work = takeover_work(loop->takeover);
     } else if (!loop->stopping && now >= loop->resume_ms) {
@@ -313,8 +315,9 @@ static int64_t upkeep_at_ms(const struct loop *loop)
 {
     int64_t at = earlier(loop->gauges_ms, leases_renew_at(&loop->leases));
     if (!loop->stopping)
-        at = earlier(at, earlier(earlier(loop->takeover_ms, loop->resume_ms),
-                                 tokens_next_ms(loop->bearers.tokens)));
+        at = earlier(at, earlier(loop->resume_ms, tokens_next_ms(loop->bearers.tokens)));
+    if (may_look(loop))
+        at = earlier(at, loop->takeover_ms);
     return earlier(at, lookups_next_ms(loop->lookups, may_look(loop)));
 }
 
