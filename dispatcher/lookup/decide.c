@@ -35,8 +35,7 @@ struct look_decision look_decide(const struct looked *looked, int64_t now_us)
         return over(
                 looked, "it may have been taken; its provider was asked, and does not know of it");
     bool patient = now_us < looked->settles_us + LOOK_PATIENCE_MS * INT64_C(1000);
-    bool ended = looked->end_us && now_us >= looked->end_us;
-    if (looked->outcome == ATTEMPT_UNANSWERED && (!looked->askable || !patient || ended))
+    if (looked->outcome == ATTEMPT_UNANSWERED && (!looked->askable || !patient))
         return over(looked, "it may have been taken; its provider could not be asked");
     return (struct look_decision){
             .state = looked->state, .again = true, .wait_ms = wait_ms(looked, now_us)};

@@ -2,6 +2,7 @@
 //
 // "Not found" counts only after the settling delay, since a search may lag behind. Then what would
 // have been tried again is sent again; what is unknown for good stays so, whatever is not found.
+// How long tries may last is no matter here: what was taken is found when they are over, too.
 #pragma once
 #include "dispatcher/delivery.h"
 
@@ -20,7 +21,6 @@ struct looked {
     int64_t asked_us;             // the question left then, however late its answer came
     int64_t settles_us;           // what is "not found" counts when it was asked from here on
     int64_t settle_ms;            // the whole delay
-    int64_t end_us;               // no try and no look-up after this; 0 = none
 };
 
 struct look_decision {

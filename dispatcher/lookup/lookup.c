@@ -18,8 +18,6 @@ enum column {
     COL_PROVIDER,
     COL_SETTLES,
     COL_CREATED,
-    COL_EXPIRES,
-    COL_RETRY_UNTIL,
     COL_NOW,
 };
 
@@ -114,18 +112,6 @@ static enum work begin_round(struct lookups *l, struct pg *pg, struct err *err)
     return pg_launch(pg, err) ? WORK_FLYING : WORK_FAILED;
 }
 
-static int64_t earlier_end(int64_t a, int64_t b)
-{
-    if (a == 0 || b == 0)
-        return a > b ? a : b;
-    return a < b ? a : b;
-}
-
-static int64_t big_or_0(const struct pg *pg, int row, int col)
-{
-    return pg_null(pg, 1, row, col) ? 0 : pg_big(pg, 1, row, col);
-}
-
 static void take_row(struct lookups *l, const struct pg *pg, int row)
 {
     if (pg_null(pg, 1, row, COL_STATE))
@@ -140,9 +126,7 @@ static void take_row(struct lookups *l, const struct pg *pg, int row)
             .tries = pg_int(pg, 1, row, COL_TRIES),
             .created_us = pg_big(pg, 1, row, COL_CREATED),
             .looked = {.state = (enum delivery_state)pg_int(pg, 1, row, COL_STATE),
-                    .settles_us = pg_big(pg, 1, row, COL_SETTLES),
-                    .end_us = earlier_end(
-                            big_or_0(pg, row, COL_EXPIRES), big_or_0(pg, row, COL_RETRY_UNTIL))}};
+                    .settles_us = pg_big(pg, 1, row, COL_SETTLES)}};
     if (!pg_null(pg, 1, row, COL_PROVIDER))
         look->provider = slice_dup(pg_bytes(pg, 1, row, COL_PROVIDER));
 }

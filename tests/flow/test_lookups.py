@@ -93,6 +93,34 @@ def test_what_is_found_is_accepted_and_not_sent_again(t):
     eq(rows.cluster.value("SELECT count(*) FROM pawl.attempts WHERE detail LIKE '%%4711%%'"), 0, "no message in what tries say")
 
 
+def test_a_search_that_fails_is_made_again_however_soon_the_message_expires(t):
+    _, mark, rows = setup(t)
+    ids = [rows.add(kind, f"sick+{kind}@example.net", expires="2 seconds", retry="2 seconds") for kind in ("most", "least")]
+    ids.append(rows.add("most", "sick+once@example.net", retry=None))
+    eventually(lambda: len(mark.mails) == len(ids), 2, "all are taken")
+    rows.cluster.query("UPDATE pawl.deliveries SET expires_at = now() WHERE expires_at IS NOT NULL")
+    for nid in ids:
+        ended(rows, nid, 2, 20)
+    eq((set(copies(mark).values()), rows.left()), ({1}, (0, 0, 0)))
+
+
+def test_a_worker_without_a_policy_judges_no_lost_worker(t):
+    w, mark, rows = setup(t, dispatchers=0, host={"dispatcher": {"lease": "3s"}})
+    victim = w.dispatcher(fault="crash@send.after_reply:1")
+    ids = [rows.add(kind, f"took+{kind}@example.net") for kind in ("most", "least")]
+    victim.proc.wait(15)
+    w.ended.append(w.dispatchers.pop())
+    path = os.path.join(w.dir, "credentials", "api")
+    os.rename(path, path + ".away")
+    d = w.dispatcher(wait=False)
+    eventually(lambda: "policy.unusable" in d.log(), 15, "it has no policy to go by")
+    eventually(lambda: rows.cluster.value("SELECT max(lease_until) < now() - interval '3 seconds' FROM pawl.claims") is not False, 15, "the lease ran out")
+    os.rename(path + ".away", path)
+    for nid in ids:
+        ended(rows, nid, 2, 30)
+    eq((copies(mark), rows.left()), ({to: 1 for to in mark.posts}, (0, 0, 0)))
+
+
 def test_what_is_not_found_is_sent_again_only_once_that_counts(t):
     _, mark, rows = setup(t)
     least, most = rows.add("least", "gone+l@example.net"), rows.add("most", "gone+m@example.net")
