@@ -35,6 +35,8 @@ static int64_t margin_us(struct lanes *lanes, int64_t now_ms)
     while (depth < LANES_DEPTHS - 1 && now_ms < lanes->at_ms[depth])
         depth++;
     lanes->at_ms[depth] = now_ms + depths[depth].every_ms;
+    for (int i = 0; i < PRIORITY_COUNT; i++)
+        lanes->whole[i] = depth == 0;
     return depths[depth].margin_us;
 }
 
@@ -53,6 +55,9 @@ void lanes_claimed(struct lanes *lanes, int lane, int64_t due_us)
 {
     int priority = lane % 10;
     bool planned = lanes->turn > 0; // else by a plan of before lanes_init()
-    if (planned && priority < PRIORITY_COUNT && due_us > lanes->mark_us[priority])
+    if (!planned || priority >= PRIORITY_COUNT)
+        return;
+    if (lanes->whole[priority] || due_us > lanes->mark_us[priority])
         lanes->mark_us[priority] = due_us;
+    lanes->whole[priority] = false;
 }

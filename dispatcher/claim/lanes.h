@@ -4,7 +4,8 @@
 // were claimed, and a scan from there costs as much as the backlog that was. A row may become
 // visible late: its transaction was long, or a claimer was frozen with it and the server ended that
 // (5 s idle, after each flight). So scans start a margin before the mark, at times a long one, and
-// now and then from the beginning.
+// now and then from the beginning. What that finds is the mark anew: before the database's clock
+// was set back there was a higher one, which would hide all that becomes due for so long.
 #pragma once
 #include "common/config/policy.h"
 
@@ -21,6 +22,7 @@ enum {
 struct lanes {
     enum channel_kind channel;
     int64_t mark_us[PRIORITY_COUNT]; // highest due_at claimed, 0 = none yet
+    bool whole[PRIORITY_COUNT];      // the last plan was, and took nothing of it so far
     int64_t at_ms[LANES_DEPTHS];     // when the next scan of each depth is due
     unsigned turn;
 };

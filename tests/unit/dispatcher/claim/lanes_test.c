@@ -88,6 +88,29 @@ static void what_came_back_is_not_hidden_by_a_claim_that_began_before(void **sta
     assert_int_equal(from_of(&plan, 11), MARK / 2 - LANES_LATE_MARGIN_MS * 1000);
 }
 
+// What became due before its clock was set back lies before all that comes for so long.
+static void a_mark_follows_a_clock_that_was_set_back(void **state)
+{
+    (void)state;
+    enum { HOUR_MS = 3600 * 1000 };
+    const int64_t set_back = INT64_C(5) * HOUR_MS * 1000;
+    struct lanes lanes = fresh();
+    struct lanes_plan plan;
+    lanes.mark_us[PRIORITY_NORMAL] = set_back + (int64_t)HOUR_MS * 1000;
+    int missed = 0;
+    for (int64_t now_ms = 0; now_ms < HOUR_MS; now_ms += 1000) {
+        int64_t due_us = set_back + now_ms * 1000;
+        lanes_next(&lanes, now_ms + 1, &plan);
+        if (now_ms == 0) // it was whole before the clock was set
+            continue;
+        if (from_of(&plan, 11) <= due_us)
+            lanes_claimed(&lanes, 11, due_us);
+        else
+            missed++;
+    }
+    assert_in_range(missed, 1, LANES_WHOLE_EVERY_MS / 1000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -95,6 +118,7 @@ int main(void)
             cmocka_unit_test(scans_start_a_margin_before_the_mark),
             cmocka_unit_test(deep_and_whole_scans_come_back),
             cmocka_unit_test(what_came_back_is_not_hidden_by_a_claim_that_began_before),
+            cmocka_unit_test(a_mark_follows_a_clock_that_was_set_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
