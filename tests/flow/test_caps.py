@@ -117,9 +117,9 @@ def test_without_an_id_one_address_is_one_recipient_however_it_is_written(t):
     w.dispatcher()
     w.post(place("o-1", None, "Ann@Example.net"))
     all_ended(w)
-    w.post(place("o-2", None, "ann@example.NET"), place("o-3", None, "bob@example.net"))
+    w.post(place("o-2", None, "ann@example.NET"), place("o-3", None, "bob@example.net"), place("o-4", None, "Ann <ann@example.net>"))
     all_ended(w)
-    eq(states(w), {2: 2, 5: 1})
+    eq(states(w), {2: 2, 5: 2})
 
 
 def test_limits_count_all_messages_of_an_order_and_exempt_ones_are_free(t):

@@ -138,16 +138,19 @@ def test_a_suppressed_address_gets_nothing_however_it_is_written(t):
     server = Mailbox(t)
     w, rows = against(t, server)
     suppress(rows, "Anna@Example.NET")
+    suppress(rows, "A <named@example.net>")
     suppress(rows, "sms@example.net", channel=2)
     suppress(rows, "typed@example.net", kind=rows.types["most"], reason=3)
     for address, kind, state, reason in (("anna@example.net", "most", 5, "suppressed by hand"), ("ANNA@EXAMPLE.net", "least", 5, "suppressed by hand"),
+                                         ("Anna B. <anna@example.net>", "most", 5, "suppressed by hand"),
+                                         ("named@example.net", "most", 5, "suppressed by hand"), ('"<B>" <Named@example.net> ', "most", 5, "suppressed by hand"),
                                          ("annab@example.net", "most", 2, None), ("sms@example.net", "most", 2, None),
                                          ("typed@example.net", "most", 5, "suppressed: opted out"), ("typed@example.net", "least", 2, None)):
         nid = rows.add(kind, address)
         ended(rows, nid, state)
         eq((rows.delivery(nid)[4], rows.outcomes(nid)), (reason, [1] if state == 2 else []), address)
     eq(server.counts(), {"annab@example.net": 1, "sms@example.net": 1, "typed@example.net": 1})
-    eq((gates(w, gate="suppressed", channel="email", result="withheld"), gates(w, gate="suppressed", channel="email", result="open")), (3, 3))
+    eq((gates(w, gate="suppressed", channel="email", result="withheld"), gates(w, gate="suppressed", channel="email", result="open")), (6, 3))
     rows.cluster.query("DELETE FROM pawl.suppressions")
     ended(rows, rows.add("most", "anna@example.net"), 2)
 

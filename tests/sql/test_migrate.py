@@ -88,6 +88,20 @@ def test_a_schema_of_a_newer_version_is_no_error(t):
     check("newer" in migrate(cluster, "list"), "list")
 
 
+def test_who_was_suppressed_with_a_name_before_the_address_stays_so(t):
+    cluster = t.cluster()
+    migrate(cluster, "up")
+    cluster.query("DELETE FROM pawl.migrations WHERE number = 12")
+    before = "substring(sha256(convert_to(lower(address), 'UTF8')) FROM 1 FOR 16)"
+    cluster.query(f"INSERT INTO pawl.suppressions (channel, type, reason, key, address, source) SELECT 1, 0, 3, {before}, address, 'test' FROM"
+                  " unnest(ARRAY['Ann <Ann@example.net>', 'A. <ann@example.net>', 'bob@example.net', 'B <bob@example.net>', '<c@example.net> c']) x(address)")
+    check("applied 0012_addresses" in migrate(cluster, "up"), "it is applied")
+    eq(cluster.query("SELECT x, (SELECT count(*) FROM pawl.suppressions WHERE key = pawl.address_key(1, x)) FROM"
+                     " unnest(ARRAY['ann@example.net', 'bob@example.net', '<c@example.net> c']) x"),
+       [("ann@example.net", 1), ("bob@example.net", 1), ("<c@example.net> c", 1)])
+    eq(cluster.value("SELECT count(*) FROM pawl.suppressions"), 3)
+
+
 def test_up_waits_for_a_lock_that_is_soon_free(t):
     cluster = t.cluster()
     migrate(cluster, "up")

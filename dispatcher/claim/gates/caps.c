@@ -4,20 +4,32 @@
 
 enum { NAME_MAX_BYTES = 512, FOR_ONE_SLOT = 2 };
 
+// Without spaces around it and a name before it.
+static struct slice mailbox_of(struct slice address)
+{
+    while (address.len && address.ptr[0] == ' ')
+        address = (struct slice){address.ptr + 1, address.len - 1};
+    while (address.len && address.ptr[address.len - 1] == ' ')
+        address.len--;
+    bool named = address.len && address.ptr[address.len - 1] == '>';
+    const unsigned char *open = named ? memrchr(address.ptr, '<', address.len) : NULL;
+    if (!open)
+        return address;
+    size_t before = (size_t)(open - address.ptr) + 1;
+    return (struct slice){open + 1, address.len - before - 1};
+}
+
 // As address_normal() of the database writes it: one address has many forms.
 static char *normal_address(const struct delivery *delivery)
 {
-    const char *address = delivery->address ? delivery->address : "";
+    struct slice address = slice_of(delivery->address ? delivery->address : "");
     const char *between = delivery->channel == CHANNEL_SMS ? " -./()" : "";
-    size_t len = strlen(address);
     bool mail = delivery->channel == CHANNEL_EMAIL;
-    for (; mail && *address == ' '; len--)
-        address++;
-    while (mail && len && address[len - 1] == ' ')
-        len--;
-    char *normal = xcalloc(len + 1, 1), *to = normal;
-    for (size_t i = 0; i < len; i++) {
-        char c = address[i];
+    if (mail)
+        address = mailbox_of(address);
+    char *normal = xcalloc(address.len + 1, 1), *to = normal;
+    for (size_t i = 0; i < address.len; i++) {
+        char c = (char)address.ptr[i];
         if (!strchr(between, c))
             *to++ = (char)(mail && c >= 'A' && c <= 'Z' ? c + 32 : c);
     }

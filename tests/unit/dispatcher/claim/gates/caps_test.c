@@ -6,6 +6,7 @@
 
 static char recipient[] = "recipient", order[] = "order", name[] = "shipped";
 static char mail[] = "ann@example.net", loud[] = " Ann@Example.NET", other[] = "bob@example.net";
+static char named[] = " \"<Bob>\" <Ann@Example.net> ", odd[] = "<ann@example.net> too";
 static char phone[] = "+4915112345", typed[] = "+49 (151) 123-45", id[] = "c-1", o1[] = "1001";
 
 static struct cap a_cap(char *per, bool across)
@@ -32,6 +33,10 @@ static const struct pair_row {
 } pairs[] = {
         {"an address however it is written", {.channel = CHANNEL_EMAIL, .address = mail},
                 {.channel = CHANNEL_EMAIL, .address = loud}, recipient, false, true},
+        {"an address with a name before it", {.channel = CHANNEL_EMAIL, .address = mail},
+                {.channel = CHANNEL_EMAIL, .address = named}, recipient, false, true},
+        {"what names no mailbox", {.channel = CHANNEL_EMAIL, .address = mail},
+                {.channel = CHANNEL_EMAIL, .address = odd}, recipient, false, false},
         {"a number however it is typed", {.channel = CHANNEL_SMS, .address = phone},
                 {.channel = CHANNEL_SMS, .address = typed}, recipient, false, true},
         {"another address", {.channel = CHANNEL_EMAIL, .address = mail},
