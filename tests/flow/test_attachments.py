@@ -6,6 +6,7 @@ import os
 import re
 import socket
 import sys
+import threading
 
 from harness import *
 from kit.deliveries import POLICY, Rows, ended
@@ -13,6 +14,7 @@ from kit.deliveries import POLICY, Rows, ended
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 # pylint: disable=wrong-import-position
 from http_script import HttpPeer  # noqa: E402
+from smtp_script import ScriptedPeer  # noqa: E402
 from test_ses import verified  # noqa: E402
 
 MIB = 1 << 20
@@ -42,8 +44,8 @@ class Folder:
         return {"dispatcher": {"attachments": self.path}}
 
 
-def setup(t, *patterns, sink=None, policy=POLICY):
-    folder = Folder()
+def setup(t, *patterns, sink=None, policy=POLICY, folder=None):
+    folder = folder or Folder()
     sink = sink or t.sink()
     w = t.pawl(t.migrated_cluster(), sink, policy=policy, edit=with_files(*patterns), host=folder.host())
     w.dispatcher()
@@ -314,3 +316,35 @@ def test_a_file_that_changes_while_it_is_sent_cuts_the_request_before_its_end(t)
     ended(rows, nid, 8)
     check("'b' is not the file it was" in rows.delivery(nid)[4], rows.delivery(nid)[4])
     eq(rows.outcomes(nid), [2])
+
+
+def test_a_file_that_changes_while_its_mail_is_sent_cuts_the_mail_before_its_dot(t):
+    folder, got, cut_off = Folder(), [], threading.Event()
+    whole = {name: folder.put(name, os.urandom(5 * MIB)) for name in "ab"}
+
+    def script(c):
+        c.greet(b"250-script.test\r\n250 SIZE 99999999\r\n")
+        if got:
+            c.take()
+            return
+        c.envelope()
+        got.append(c.file.read(1000))
+        folder.put("b", os.urandom(5 * MIB))  # the first is on its way
+        got.extend(iter(lambda: c.file.read(65536), b""))
+        folder.put("b", whole["b"])
+        cut_off.set()
+    peer = t.keep(ScriptedPeer(script))
+    peer.listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 17)  # connections have it too: most of it waits for us
+    _, _, rows, _ = setup(t, "a", "b", sink=peer, folder=folder)
+    nid = rows.add("least", "ann@example.net")
+    ended(rows, nid, 8)
+    check("'b' is not the file it was" in rows.delivery(nid)[4], rows.delivery(nid)[4])
+    eq(rows.outcomes(nid), [2])
+    check(cut_off.wait(20), "the connection ends")
+    cut = b"".join(got)
+    check(10 * MIB < len(cut) < sum(map(len, whole.values())) * 78 // 57, f"{len(cut)} bytes")
+    check(b"\r\n.\r\n" not in cut and b"QUIT" not in cut[-100:], "neither the dot nor another word")
+    after = rows.add("least", "bob@example.net")  # over a connection that knows of no mail
+    ended(rows, after, 2)
+    eq([len(c.lines) for c in peer.connections], [4, 4], "EHLO and an envelope each")
+    eq({name: body for name, (_, body) in files_of(parsed({"raw": peer.bodies()[0].decode("latin-1")})).items()}, whole)
