@@ -243,7 +243,8 @@ static bool commit_flight(struct work *work)
     }
     receipts_rows(work->pg, work->batch);
     receipts_leavers(work->pg, work->batch);
-    if (work->txn->run_again || work->run_again)
+    // Who unsubscribes may be on the list already, by a commit that nobody confirmed.
+    if (work->txn->run_again || work->run_again || work->batch->n_leavers > 0)
         pg_add(work->pg, ACCEPT_ANCHOR);
     if (!work->txn->trial)
         pg_add_commit(work->pg);

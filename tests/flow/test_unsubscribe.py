@@ -162,3 +162,15 @@ def test_a_click_beside_an_event_that_the_database_refuses_is_taken(t):
     held.close()
     eq([load.result()[0].status for load in loads], [200, 200, 503, 200])
     eq(len(listed(shop)), 1)
+
+
+def test_a_second_click_waits_for_the_standby_as_the_first_did(t):
+    """The first click's row is there though nobody confirmed it: what writes nothing would be answered without its standby."""
+    shop, sink = setup(t, host={"receiver": {"deadline": "1s"}})
+    path = path_of(link_of(mail(shop, sink, "least", "ann@example.net")))
+    shop.cluster.miss_standby("missing")
+    eq(click(shop, path).status, 503, "the first")
+    eventually(lambda: len(listed(shop)) == 1, 10, "its backend was cancelled, so its row is there")
+    eq(click(shop, path).status, 503, "the second")
+    shop.cluster.set(synchronous_standby_names="")
+    eventually(lambda: click(shop, path).status == 200, 10)
