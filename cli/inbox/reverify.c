@@ -251,6 +251,7 @@ static int run(struct reverify *reverify, const struct context *context)
             .policies = policy_box_new(),
             .deadline_ms = DEADLINE_MS};
     worker_init(&reverify->worker, &reverify->options);
+    reverify->worker.run_again = true; // by an earlier run
     table_init(&reverify->table, columns, ARRAY_LEN(columns));
     reverify->published = published_start(context->host, &err);
     if (reverify->published)

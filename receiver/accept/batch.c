@@ -88,12 +88,17 @@ void batch_init(struct batch *batch, struct policy *policy, struct arrival *arri
     }
 }
 
+bool batch_keeps(const struct item *item)
+{
+    return item->won || (item->event->outcome == EVENT_MISMATCH && !item->known);
+}
+
 void batch_name_carriers(struct batch *batch)
 {
     const struct arrival *last = NULL;
     for (size_t i = 0; i < batch->n; i++) {
         struct item *item = &batch->items[batch->queue[i]];
-        bool kept = item->won || item->event->outcome == EVENT_MISMATCH;
+        bool kept = batch_keeps(item);
         item->carries = kept && item->arrival != last;
         if (kept)
             last = item->arrival;

@@ -17,6 +17,7 @@ struct item {
     bool again; // its own arrival has this key in an earlier member
     bool carries; // of its arrival's kept events it is the one whose row has the body
     bool won;     // its key was new
+    bool known;   // this copy was recorded as a repeat before: its transaction is run again
     bool told;    // its sender is told what became of it, be it a repeat: an app source's event
     // Of an event whose id is outside what is signed:
     int signed_bucket;           // of the signed bytes
@@ -73,6 +74,9 @@ size_t batch_sort_signed(struct batch *batch, size_t *at);
 // After the keys are known: makes orders of those that won (or were won by this very arrival
 // before) and name one.
 void batch_group_orders(struct batch *batch);
+
+// After all outcomes are known: whether a row of bodies is due for this copy.
+bool batch_keeps(const struct item *item);
 
 // After all outcomes are known: of each arrival's events that are kept, the first in its order
 // carries the body, which is stored once.

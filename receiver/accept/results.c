@@ -73,6 +73,7 @@ void results_repeats(struct work *work, int call)
                 EVENT_NONE, EVENT_ACCEPTED, EVENT_DUPLICATE, EVENT_MISMATCH};
         item->event->outcome = meaning[pg_int(work->pg, call, row, 1)];
         item->event->age_us = pg_big(work->pg, call, row, 2);
+        item->known = pg_bool(work->pg, call, row, 3);
         if (item->event->outcome != EVENT_ACCEPTED)
             continue;
         item->event->outcome = first_outcome(item);

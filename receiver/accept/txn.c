@@ -230,11 +230,9 @@ static void share_moves(struct batch *batch)
 static bool commit_flight(struct work *work)
 {
     batch_name_carriers(work->batch);
-    for (size_t i = 0; i < work->batch->n; i++) {
-        const struct item *item = &work->batch->items[i];
-        if (item->won || item->event->outcome == EVENT_MISMATCH)
+    for (size_t i = 0; i < work->batch->n; i++)
+        if (batch_keeps(&work->batch->items[i]))
             pick_add(&work->kept, i);
-    }
     if (work->kept.n)
         rows_bodies(work->pg, work->batch, &work->kept);
     if (work->batch->judgements.n) {

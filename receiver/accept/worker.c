@@ -345,7 +345,7 @@ void worker_process(struct worker *worker, struct arrival *arrivals)
     struct err err = {.msg = "no connection to the database"};
     int64_t deadline_ms = latest_deadline(arrivals);
     bool go_on = worker_ready(worker);
-    worker->txn.run_again = false;
+    worker->txn.run_again = worker->run_again;
     if (go_on)
         adopt_shared(worker);
     for (int i = 0; go_on && i < TRIES_MAX && clock_mono_ms() < deadline_ms; i++) {

@@ -10,6 +10,7 @@ struct worker {
     struct policy *policy; // the reference this worker reads with; NULL before the first load
     struct once_keys *once;
     int64_t next_connect_ms, backoff_ms, next_look_ms;
+    bool run_again;      // set by the caller: what it hands over may have been handed over before
     int refused_version; // of a policy that can't be loaded, told once
 };
 

@@ -58,6 +58,16 @@ def test_a_webhook_whose_commit_never_reached_the_database_is_told_once_as_accep
     accept_rounds(t, carried_out=False)
 
 
+def test_a_copy_with_another_body_whose_commit_got_no_answer_is_kept_once(t):
+    w = town(t, dispatchers=0)
+    eq(w.post(step("o1", "s1")).status, 200)
+    rule = w.cluster.cut(ACCEPT, 1, carried_out=True)
+    event = w.cluster.value("SELECT event_id FROM pawl.keys")
+    eq(w.post(app_request(secret("shop"), event, "step.s1", "o2")).status, 422)
+    eq((rule.cut, w.cluster.value("SELECT count(*) FROM pawl.repeats"), w.cluster.value("SELECT count(*) FROM pawl.bodies WHERE outcome = 3")),
+       (1, 1, 1))
+
+
 def dispatch_rounds(t, text, carried_out):
     """Load while commits of the dispatcher are cut; every message must be taken exactly once."""
     # Nothing but a lost commit has anything given back: no message waits for a transfer, and no lease runs short.

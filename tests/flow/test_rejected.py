@@ -91,6 +91,20 @@ def test_reverify_admits_once_after_the_secret_was_mended(t):
     eq(moved(w), [(f"o-{n}", 1) for n in range(3)])
 
 
+def test_a_second_reverify_records_no_copy_twice(t):
+    w = t.world(dispatchers=0)
+    new = "whsec_of_the_provider"
+    first = stripe_request(new, "evt-1", "step.s1", "o-1")
+    for request in (first, first, stripe_request(new, "evt-1", "step.s1", "o-2")):
+        eq(w.post(request).status, 401)
+    kept(w, 3)
+    w.set_credential("stripe", new)
+    for _ in range(2):
+        eq(w.json("inbox", "reverify", "--source", "stripe")["totals"]["admitted"], 3)
+        eq((w.cluster.query("SELECT outcome, count(*) FROM pawl.repeats GROUP BY 1 ORDER BY 1"),
+            w.cluster.value("SELECT count(*) FROM pawl.bodies")), ([(2, 1), (3, 1)], 2))
+
+
 def test_what_can_not_be_admitted_is_said(t):
     w = t.world(dispatchers=0)
     big = stripe_event("evt-big", "step.s1", "o-big", note="x" * 100000)
