@@ -90,6 +90,19 @@ static bool active_version(struct worker *worker, int *ret_version)
     return true;
 }
 
+// Where the database is away the secrets can't be loaded, since the policy names them: it stays
+// due.
+static void reload_if_due(struct worker *worker)
+{
+    struct err err = {0};
+    if (!worker->reload_due)
+        return;
+    bool loaded = adopt_active(worker, true, &err);
+    worker->reload_due = !loaded && err.kind == ERR_TEMP;
+    if (!loaded)
+        LOG(ERROR, "policy.reload", err.msg);
+}
+
 void worker_look(struct worker *worker)
 {
     struct err err = {0};
@@ -97,6 +110,7 @@ void worker_look(struct worker *worker)
     if (clock_mono_ms() < worker->next_look_ms || !worker_ready(worker))
         return;
     worker->next_look_ms = clock_mono_ms() + LOOK_MS;
+    reload_if_due(worker);
     adopt_shared(worker);
     if (!active_version(worker, &version) || version == worker->policy->version ||
             version == worker->refused_version)
@@ -111,9 +125,9 @@ void worker_look(struct worker *worker)
 
 void worker_reload(struct worker *worker)
 {
-    struct err err = {0};
-    if (worker_ready(worker) && !adopt_active(worker, true, &err))
-        LOG(ERROR, "policy.reload", err.msg);
+    worker->reload_due = true;
+    if (worker_ready(worker))
+        reload_if_due(worker);
 }
 
 // Reads the bodies by the policy of the moment. An app's unreadable request is not stored: it is
@@ -346,8 +360,10 @@ void worker_process(struct worker *worker, struct arrival *arrivals)
     int64_t deadline_ms = latest_deadline(arrivals);
     bool go_on = worker_ready(worker);
     worker->txn.run_again = worker->run_again;
-    if (go_on)
+    if (go_on) {
+        reload_if_due(worker);
         adopt_shared(worker);
+    }
     for (int i = 0; go_on && i < TRIES_MAX && clock_mono_ms() < deadline_ms; i++) {
         bool split = false;
         enum txn_end end = try_once(worker, arrivals, &split, &err);

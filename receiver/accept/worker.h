@@ -10,6 +10,7 @@ struct worker {
     struct policy *policy; // the reference this worker reads with; NULL before the first load
     struct once_keys *once;
     int64_t next_connect_ms, backoff_ms, next_look_ms;
+    bool reload_due;     // asked for, but the database was away
     bool run_again;      // set by the caller: what it hands over may have been handed over before
     int refused_version; // of a policy that can't be loaded, told once
 };
@@ -24,7 +25,7 @@ bool worker_ready(struct worker *worker);
 // a new source would stay unknown until an event of an old one comes.
 void worker_look(struct worker *worker);
 
-// Loads the active policy and its secrets again.
+// Loads the active policy and its secrets again, now or when the database is there.
 void worker_reload(struct worker *worker);
 
 // Sets .answer of every arrival of the list: after this it is stored, or it was answered as not

@@ -175,6 +175,17 @@ def test_sighup_takes_a_new_secret_from_its_file_while_everything_is_served(t):
     eq([r.pid for r in w.receivers if r.proc.alive()], pids)
 
 
+def test_a_sighup_while_the_database_is_away_is_made_up_for_when_it_is_there(t):
+    w = t.world(policy="example", receivers=1, dispatchers=0)
+    w.cluster.stop()
+    eventually(lambda: w.post(paid("away", "stripe")).status == 503, 5, "the database is missed")
+    w.set_credential("stripe", "whsec_the_next_one")
+    w.receivers[0].proc.signal(signal.SIGHUP)
+    eventually(lambda: "receiver.reload" in w.receivers[0].log(), 5, "it is asked for")
+    w.cluster.start()
+    eventually(lambda: w.post(paid("new", None, "whsec_the_next_one")).status == 200, 10, "the new secret is taken")
+
+
 def test_a_source_whose_secret_is_gone_answers_503_and_the_others_work_on(t):
     w = t.world(policy="example", receivers=1, dispatchers=0)
     receiver = w.receivers[0]
