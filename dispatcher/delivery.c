@@ -260,6 +260,7 @@ void delivery_free(struct delivery *delivery)
     free(delivery->order_id);
     free(delivery->recipient);
     free(delivery->collapse);
+    free(delivery->failed_id);
     for (size_t i = 0; i < delivery->n_caps; i++)
         free(delivery->caps[i].name);
     free(delivery->caps);

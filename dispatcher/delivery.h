@@ -76,6 +76,9 @@ struct content {
     int64_t now_us;    // this try's beginning by the database's clock, 0 = not known
     enum priority priority;
     const char *place; // where its row stands (common/place.h), for receipts; borrowed; may be NULL
+    // What a provider is to recognise a repeat by: the key, but of a message after one that failed
+    // one of its own, or the answer would be that one's. Borrowed; NULL = the key.
+    const char *repeat_key;
 };
 #define CONTENT_HASH 65 // with NUL
 const char *content_hash_hex(const unsigned char sha256[32], char out[CONTENT_HASH]);
@@ -138,7 +141,9 @@ struct delivery {
     char *zone;                 // the recipient's time zone as it was given, or NULL
     char *order_id, *recipient; // NULL = none; recipient is the contact's own id
     char *collapse;             // a newer message with the same one takes its place; NULL = none
-    struct cap_hold *caps;      // filled by caps_of()
+    char *failed_id; // the provider's id of the message before, which a receipt said failed, or
+                     // NULL
+    struct cap_hold *caps; // filled by caps_of()
     size_t n_caps;
     int64_t due_us, created_us, expires_us; // database clock; expires 0 = never
     int64_t retry_until_us;                 // from created, by the message's retry.for

@@ -39,6 +39,7 @@ enum column {
     COL_ORDER_ID,
     COL_RECIPIENT,
     COL_COLLAPSE,
+    COL_FAILED_ID,
 };
 
 void member_drop_data(struct member *member)
@@ -167,6 +168,7 @@ static void read_facts(const struct pg *pg, int call, int row, struct delivery *
     d->order_id = text_of(pg, call, row, COL_ORDER_ID);
     d->recipient = text_of(pg, call, row, COL_RECIPIENT);
     d->collapse = text_of(pg, call, row, COL_COLLAPSE);
+    d->failed_id = text_of(pg, call, row, COL_FAILED_ID);
 }
 
 // The delivery is in another step by now (then it is without a state here), or has an end.

@@ -33,7 +33,8 @@ bool resend_build(const struct content *content, const struct provider *provider
             !http_head_secret(request, "Authorization", "Bearer ", provider->password.value, err))
         return false;
     *ret_level = LEVEL_MESSAGE;
-    if (!http_head_add(request, "Idempotency-Key", slice_of(key_hex), err))
+    const char *repeat = content->repeat_key ? content->repeat_key : key_hex;
+    if (!http_head_add(request, "Idempotency-Key", slice_of(repeat), err))
         return false;
     return write_body(content, key_hex, request) ||
            err_set(err, ERR_INPUT, "the message is too large");

@@ -7,13 +7,13 @@
 #include "dispatcher/send/rules.h"
 #include "dispatcher/send/sms.h"
 
-static bool build_head(const struct provider *provider, const char *key_hex,
+static bool build_head(const struct provider *provider, const char *repeat_key,
         struct http_request *request, struct err *err)
 {
     const char *base = provider->url ? provider->url : "https://api.telnyx.com";
     return http_request_begin(request, base, "/v2/messages", err) &&
            http_head_secret(request, "Authorization", "Bearer ", provider->password.value, err) &&
-           http_head_add(request, "Idempotency-Key", slice_of(key_hex), err) &&
+           http_head_add(request, "Idempotency-Key", slice_of(repeat_key), err) &&
            http_head_add(request, "Content-Type", SLICE("application/json"), err);
 }
 
@@ -35,7 +35,8 @@ bool telnyx_build(const struct content *content, const struct provider *provider
     if (!sms_check(content, &sms, ret_level, err))
         return false;
     *ret_level = LEVEL_PROVIDER;
-    if (!build_head(provider, key_hex, &request, err))
+    const char *repeat = content->repeat_key ? content->repeat_key : key_hex;
+    if (!build_head(provider, repeat, &request, err))
         return false;
     struct text *body = &request.body;
     if (!text_char(body, '{') || !compose_json(body, "from", sms.from) ||

@@ -201,6 +201,13 @@ static bool add_bearer(const struct bearer *bearer, struct delivery *delivery,
            never_started(delivery, ATTEMPT_RETRY, LEVEL_PROVIDER, err);
 }
 
+// The same for all tries of one message.
+static void write_repeat_key(struct key key, const char *failed_id, char out[KEY_HEX])
+{
+    struct slice parts[] = {{key.bytes, KEY_BYTES}, slice_of(failed_id)};
+    key_hex(failed_id ? key_derive(parts, ARRAY_LEN(parts)) : key, out);
+}
+
 static bool build_http(const struct driver_row *driver, const struct provider *provider,
         struct delivery *delivery, struct http_request *request, struct err *err)
 {
@@ -212,12 +219,14 @@ static bool build_http(const struct driver_row *driver, const struct provider *p
     content.to = to ? to : content.to;
     struct key key = key_delivery(delivery->notification, (int)delivery->channel,
             slice_of(delivery->target), delivery->redrive);
-    char hex[KEY_HEX], place[PLACE_MAX];
+    char hex[KEY_HEX], repeat[KEY_HEX], place[PLACE_MAX];
     key_hex(key, hex);
+    write_repeat_key(key, delivery->failed_id, repeat);
     place_write(
             &(struct delivery_place){delivery->bucket, delivery->notification, delivery->redrive},
             place);
     content.place = place;
+    content.repeat_key = repeat;
     enum failure_level level = LEVEL_MESSAGE;
     if (!driver->build(&content, provider, hex, request, &level, err))
         return not_built(delivery, level, err);
