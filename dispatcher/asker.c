@@ -10,6 +10,21 @@ struct question {
     char key_hex[KEY_HEX];
 };
 
+// The messages of its key one by one: those before it that failed are none of its try's.
+static void read_answer(const struct question *question, const struct http_reply *reply,
+        struct attempt_result *result)
+{
+    for (int nth = 0; nth < LOOK_LIST; nth++) {
+        result->outcome = ATTEMPT_UNANSWERED;
+        result->provider_id[0] = '\0';
+        question->driver->look_read(reply, question->key_hex, nth, result);
+        if (result->outcome != ATTEMPT_FOUND || !look_failed(question->look, result->provider_id))
+            return;
+    }
+    result->outcome = ATTEMPT_UNANSWERED;
+    result->provider_id[0] = '\0';
+}
+
 // What a search that was not answered says is no more than that. An answer holds messages and whom
 // they are for, which no detail of a try may say.
 static void landed(void *user, const struct http_reply *reply)
@@ -21,7 +36,7 @@ static void landed(void *user, const struct http_reply *reply)
             reply, ATTEMPT_UNANSWERED, LEVEL_PROVIDER, answered ? SLICE("") : reply->body, &result);
     result.outcome = ATTEMPT_UNANSWERED;
     if (answered)
-        question->driver->look_read(reply, question->key_hex, &result);
+        read_answer(question, reply, &result);
     look_landed(question->look, &result);
     free(question);
 }

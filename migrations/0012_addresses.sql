@@ -13,3 +13,6 @@ WITH named AS (
 INSERT INTO suppressions (channel, type, reason, key, address, source, note, since)
 SELECT channel, type, reason, address_key(channel, address), address, source, note, since FROM named
 ON CONFLICT DO NOTHING;
+
+-- A look-up is about the try in doubt, not about messages before it, of which receipts said that they failed.
+GRANT SELECT (bucket, channel, notification_id, redrive, kind, provider_id) ON receipts TO pawl_dispatcher;

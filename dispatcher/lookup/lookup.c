@@ -19,6 +19,7 @@ enum column {
     COL_SETTLES,
     COL_CREATED,
     COL_NOW,
+    COL_FAILED,
 };
 
 enum phase {
@@ -52,6 +53,9 @@ static void free_looks(struct lookups *l)
     for (size_t i = 0; i < l->n; i++) {
         free(l->looks[i].target);
         free(l->looks[i].provider);
+        for (size_t k = 0; k < l->looks[i].n_failed; k++)
+            free(l->looks[i].failed[k]);
+        free(l->looks[i].failed);
     }
     l->n = 0;
 }
@@ -85,6 +89,14 @@ void look_landed(struct look *look, const struct attempt_result *result)
     look->landed = true;
 }
 
+bool look_failed(const struct look *look, const char *id)
+{
+    for (size_t i = 0; i < look->n_failed; i++)
+        if (strcmp(look->failed[i], id) == 0)
+            return true;
+    return false;
+}
+
 bool lookups_busy(const struct lookups *l)
 {
     return l->phase != PHASE_IDLE;
@@ -112,6 +124,15 @@ static enum work begin_round(struct lookups *l, struct pg *pg, struct err *err)
     return pg_launch(pg, err) ? WORK_FLYING : WORK_FAILED;
 }
 
+static void take_failed(const struct pg *pg, int row, struct look *look)
+{
+    size_t n = pg_null(pg, 1, row, COL_FAILED) ? 0 : pg_array_len(pg, 1, row, COL_FAILED);
+    look->failed = n ? xcalloc(n, sizeof *look->failed) : NULL;
+    for (; look->n_failed < n; look->n_failed++)
+        look->failed[look->n_failed] =
+                slice_dup(pg_array_bytes(pg, 1, row, COL_FAILED, look->n_failed));
+}
+
 static void take_row(struct lookups *l, const struct pg *pg, int row)
 {
     if (pg_null(pg, 1, row, COL_STATE))
@@ -129,6 +150,7 @@ static void take_row(struct lookups *l, const struct pg *pg, int row)
                     .settles_us = pg_big(pg, 1, row, COL_SETTLES)}};
     if (!pg_null(pg, 1, row, COL_PROVIDER))
         look->provider = slice_dup(pg_bytes(pg, 1, row, COL_PROVIDER));
+    take_failed(pg, row, look);
 }
 
 static enum work taken(struct lookups *l, struct pg *pg, struct err *err)

@@ -31,6 +31,10 @@ struct lookups;
 struct lookups *lookups_new(const struct lookup_options *options);
 void lookups_free(struct lookups *lookups); // NULL is fine
 
+// Is this provider's id that of a message before, of which a receipt said that it failed? It is not
+// what is asked about.
+bool look_failed(const struct look *look, const char *id);
+
 // What the provider said: outcome is FOUND, NOT_FOUND or UNANSWERED.
 void look_landed(struct look *look, const struct attempt_result *result);
 

@@ -9,6 +9,8 @@ struct look {
     struct key notification;
     enum channel_kind channel;
     char *target, *provider;
+    char **failed; // the provider's ids of messages before it that failed
+    size_t n_failed;
     int64_t created_us;
     struct looked looked;
     struct attempt_result result;

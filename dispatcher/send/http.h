@@ -57,6 +57,7 @@ struct http_reply {
     bool barred;       // not sent: where its name leads to is no address that may be connected to
     int64_t now_us;    // wall clock, for Retry-After dates
 };
+#define LOOK_LIST 20 // messages of one delivery that a search by its key asks for
 #define HTTP_REPLY_MAX ((size_t)64 << 10)
 
 // The value of the first header of this name, without the blanks around it.

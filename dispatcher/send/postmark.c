@@ -93,28 +93,29 @@ bool postmark_look_build(const struct provider *provider, const char *key_hex, i
     (void)since_s;
     char path[128];
     enum failure_level level;
-    snprintf(path, sizeof path, "/messages/outbound?count=1&offset=0&metadata_pawl-delivery=%s",
-            key_hex);
+    snprintf(path, sizeof path, "/messages/outbound?count=%d&offset=0&metadata_pawl-delivery=%s",
+            LOOK_LIST, key_hex);
     request->method = "GET";
     return mail_begin(request, provider, "https://api.postmarkapp.com", path, &level, err) &&
            http_head_add(request, "X-Postmark-Server-Token", provider->password.value, err);
 }
 
 void postmark_look_read(
-        const struct http_reply *reply, const char *key_hex, struct attempt_result *result)
+        const struct http_reply *reply, const char *key_hex, int nth, struct attempt_result *result)
 {
-    char total[16] = "", key[64] = "";
+    char total[16] = "", key[64] = "", of_key[64], of_id[64], none[16];
+    snprintf(none, sizeof none, "%d", nth);
     if (!api_text(reply, "/TotalCount", total, sizeof total))
         return;
-    if (strcmp(total, "0") == 0) {
+    if (strcmp(total, none) == 0) {
         result->outcome = ATTEMPT_NOT_FOUND;
         return;
     }
+    snprintf(of_key, sizeof of_key, "/Messages/%d/Metadata/pawl-delivery", nth);
+    snprintf(of_id, sizeof of_id, "/Messages/%d/MessageID", nth);
     // A search that took no notice of the metadata would find somebody else's mail.
-    if (!api_text(reply, "/Messages/0/Metadata/pawl-delivery", key, sizeof key) ||
-            strcmp(key, key_hex) != 0)
+    if (!api_text(reply, of_key, key, sizeof key) || strcmp(key, key_hex) != 0)
         return;
     result->outcome = ATTEMPT_FOUND;
-    (void)!api_text(
-            reply, "/Messages/0/MessageID", result->provider_id, sizeof result->provider_id);
+    (void)!api_text(reply, of_id, result->provider_id, sizeof result->provider_id);
 }

@@ -11,5 +11,5 @@ void postmark_classify(const struct http_reply *reply, struct attempt_result *re
 // https://postmarkapp.com/developer/api/messages-api#outbound-message-search, by that metadata.
 MUST_CHECK bool postmark_look_build(const struct provider *provider, const char *key_hex,
         int64_t since_s, struct http_request *request, struct err *err);
-void postmark_look_read(
-        const struct http_reply *reply, const char *key_hex, struct attempt_result *result);
+void postmark_look_read(const struct http_reply *reply, const char *key_hex, int nth,
+        struct attempt_result *result);

@@ -27,12 +27,13 @@ struct driver_row {
     bool (*sign)(const struct provider *provider, const struct content *content, int64_t now_s,
             struct http_request *request, struct err *err);
     // LOOKUP_SEARCH: asks by our key what became of a delivery that was made at since_s, and reads
-    // a 200: *result is FOUND (with the provider's id) only where the answer names our key,
-    // NOT_FOUND only where it says that there is none, else it stays as it is. Both pure.
+    // the nth (0 .. LOOK_LIST - 1) message of a 200: *result is FOUND (with the provider's id) only
+    // where it names our key, NOT_FOUND only where the answer says that there are no more than n,
+    // else it stays as it is. Both pure.
     bool (*look_build)(const struct provider *provider, const char *key_hex, int64_t since_s,
             struct http_request *request, struct err *err);
-    void (*look_read)(
-            const struct http_reply *reply, const char *key_hex, struct attempt_result *result);
+    void (*look_read)(const struct http_reply *reply, const char *key_hex, int nth,
+            struct attempt_result *result);
     // Capabilities (the sources are in docs/mail-api.md).
     bool key;             // recognises a repeated delivery key ..
     int64_t key_window_s; // .. for so long

@@ -96,19 +96,23 @@ bool sinch_look_build(const struct provider *provider, const char *key_hex, int6
     time_t at = (time_t)(since_s - 86400);
     if (!gmtime_r(&at, &tm) || strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%S.000Z", &tm) == 0)
         return err_set(err, ERR_INPUT, "the day it was made is none");
-    snprintf(query, sizeof query, "?page_size=1&start_date=%s&client_reference=%s", when, key_hex);
+    snprintf(query, sizeof query, "?page_size=%d&start_date=%s&client_reference=%s", LOOK_LIST,
+            when, key_hex);
     request->method = "GET";
     return build_head(provider, query, request, err);
 }
 
 void sinch_look_read(
-        const struct http_reply *reply, const char *key_hex, struct attempt_result *result)
+        const struct http_reply *reply, const char *key_hex, int nth, struct attempt_result *result)
 {
-    static const struct http_where where = {
-            .code = "/count", .text = "/batches/0/client_reference", .id = "/batches/0/id"};
+    char reference[64], id[64], none[16];
+    snprintf(none, sizeof none, "%d", nth);
+    snprintf(reference, sizeof reference, "/batches/%d/client_reference", nth);
+    snprintf(id, sizeof id, "/batches/%d/id", nth);
+    const struct http_where where = {.code = "/count", .text = reference, .id = id};
     struct http_said said;
     http_said_read(reply->body, &where, &said);
-    if (strcmp(said.code, "0") == 0) {
+    if (strcmp(said.code, none) == 0) {
         result->outcome = ATTEMPT_NOT_FOUND;
     } else if (strcmp(said.text, key_hex) == 0 && said.id[0]) {
         result->outcome = ATTEMPT_FOUND;

@@ -43,8 +43,8 @@ SMS_DRIVER(gateway); // driver `http`; classify: 200, 201 and 202 are success, n
 // Sinch can be asked by client_reference, from the day before since_s on.
 MUST_CHECK bool sinch_look_build(const struct provider *provider, const char *key_hex,
         int64_t since_s, struct http_request *request, struct err *err);
-void sinch_look_read(
-        const struct http_reply *reply, const char *key_hex, struct attempt_result *result);
+void sinch_look_read(const struct http_reply *reply, const char *key_hex, int nth,
+        struct attempt_result *result);
 
 // A gateway says what success is, and where its id stands.
 void gateway_classify_by(const struct gateway *gateway, const struct http_reply *reply,

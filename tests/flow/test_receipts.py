@@ -333,9 +333,9 @@ class Signers:
 
     @staticmethod
     def resend(value):
-        body, now = json.dumps(value).encode(), str(int(time.time()))
-        mac = hmac.new(b"r" * 32, f"msg_{now}.{now}.".encode() + body, hashlib.sha256).digest()
-        return Request("/hooks/resend", {"svix-id": "msg_" + now, "svix-timestamp": now, "svix-signature": "v1," + b64(mac)}, body)
+        body, now, number = json.dumps(value).encode(), str(int(time.time())), "msg_" + os.urandom(8).hex()
+        mac = hmac.new(b"r" * 32, f"{number}.{now}.".encode() + body, hashlib.sha256).digest()
+        return Request("/hooks/resend", {"svix-id": number, "svix-timestamp": now, "svix-signature": "v1," + b64(mac)}, body)
 
     def vonage(self, value, query):
         body = json.dumps(value).encode()

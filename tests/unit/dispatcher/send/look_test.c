@@ -20,11 +20,12 @@ static void each_is_asked_by_our_key(void **state)
     } cases[] = {
             {CHANNEL_EMAIL, "postmark",
                     "https://api.postmarkapp.com/messages/"
-                    "outbound?count=1&offset=0&metadata_pawl-delivery=" KEY,
+                    "outbound?count=20&offset=0&metadata_pawl-delivery=" KEY,
                     "X-Postmark-Server-Token: secret\r\n"},
             {CHANNEL_SMS, "sinch",
                     "https://us.sms.api.sinch.com/xms/v1/plan/"
-                    "batches?page_size=1&start_date=2026-11-28T00:00:00.000Z&client_reference=" KEY,
+                    "batches?page_size=20&start_date=2026-11-28T00:00:00.000Z&client_"
+                    "reference=" KEY,
                     "Authorization: Bearer secret\r\n"},
     };
     char account[] = "plan";
@@ -97,9 +98,41 @@ static void an_answer_counts_only_where_it_names_our_key(void **state)
         const struct http_reply reply = {
                 .end = HTTP_REPLIED, .status = 200, .body = slice_of(cases[i].body)};
         struct attempt_result result = {.outcome = ATTEMPT_UNANSWERED};
-        driver->look_read(&reply, KEY, &result);
+        driver->look_read(&reply, KEY, 0, &result);
         assert_row(result.outcome == cases[i].outcome, cases[i].body);
         assert_row(strcmp(result.provider_id, cases[i].id) == 0, cases[i].body);
+    }
+}
+
+static void messages_of_one_key_are_told_one_by_one(void **state)
+{
+    (void)state;
+    static const struct {
+        enum channel_kind channel;
+        const char *driver, *body;
+    } cases[] = {
+            {CHANNEL_EMAIL, "postmark",
+                    "{\"TotalCount\":3,\"Messages\":[{\"MessageID\":\"a\",\"Metadata\":{"
+                    "\"pawl-delivery\":\"" KEY "\"}},{\"MessageID\":\"b\",\"Metadata\":{"
+                    "\"pawl-delivery\":\"" KEY "\"}}]}"},
+            {CHANNEL_SMS, "sinch",
+                    "{\"count\":3,\"batches\":[{\"id\":\"a\",\"client_reference\":\"" KEY
+                    "\"},{\"id\":\"b\",\"client_reference\":\"" KEY "\"}]}"},
+    };
+    static const struct {
+        enum attempt_outcome outcome;
+        const char *id;
+    } told[] = {{ATTEMPT_FOUND, "a"}, {ATTEMPT_FOUND, "b"}, {ATTEMPT_UNANSWERED, ""},
+            {ATTEMPT_NOT_FOUND, ""}};
+    for (size_t i = 0; i < ARRAY_LEN(cases) * ARRAY_LEN(told); i++) {
+        size_t row = i / ARRAY_LEN(told), nth = i % ARRAY_LEN(told);
+        const struct driver_row *driver = driver_find(cases[row].channel, cases[row].driver);
+        const struct http_reply reply = {
+                .end = HTTP_REPLIED, .status = 200, .body = slice_of(cases[row].body)};
+        struct attempt_result result = {.outcome = ATTEMPT_UNANSWERED};
+        driver->look_read(&reply, KEY, (int)nth, &result);
+        assert_row(result.outcome == told[nth].outcome, cases[row].driver);
+        assert_row(strcmp(result.provider_id, told[nth].id) == 0, cases[row].driver);
     }
 }
 
@@ -109,6 +142,7 @@ int main(void)
             cmocka_unit_test(each_is_asked_by_our_key),
             cmocka_unit_test(only_those_that_can_be_asked_have_both_ends),
             cmocka_unit_test(an_answer_counts_only_where_it_names_our_key),
+            cmocka_unit_test(messages_of_one_key_are_told_one_by_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
