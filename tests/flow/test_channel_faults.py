@@ -13,6 +13,7 @@ import urllib.parse
 from harness import *
 from kit.fault_proxy import FAULTS, FaultProxy
 from kit.https import Authority
+from kit.procs import SLOW
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 # pylint: disable=wrong-import-position
@@ -145,7 +146,7 @@ def rest(cluster):
 
 def kill_until_done(shop, load, seconds):
     """Kills one dispatcher after another at random until all is posted and nothing is due or claimed; how many were killed."""
-    dice, end, kills = random.Random(SEED), time.monotonic() + seconds, 0
+    dice, end, kills = random.Random(SEED), time.monotonic() + seconds * SLOW, 0
     while load.done() < len(load.requests) or rest(shop.cluster):
         check(time.monotonic() < end, f"after {seconds} s {rest(shop.cluster)} rows are due or claimed")
         time.sleep(dice.uniform(0.2, 1.0))
