@@ -119,7 +119,8 @@ void worker_look(struct worker *worker)
     if (adopt_active(worker, false, &err))
         return;
     worker->txn.version = worker->policy->version;
-    worker->refused_version = version;
+    if (err.kind != ERR_TEMP)
+        worker->refused_version = version;
     LOG(ERROR, "policy.load", err.msg);
 }
 

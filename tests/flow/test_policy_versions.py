@@ -76,6 +76,16 @@ def test_a_new_source_is_served_by_every_thread_of_an_idle_receiver(t):
         eq(w.post(body).status, 200, f"request {n}")
 
 
+def test_a_version_that_could_not_be_read_for_a_while_is_in_use_afterwards_though_nothing_comes(t):
+    w = t.world(receivers=1, dispatchers=0)
+    w.cluster.query("REVOKE SELECT ON pawl.policy_texts FROM pawl_receiver")
+    w.set_policy("strict", lambda s: s.replace("  stripe:\n", "  second:\n", 1))
+    w.must("policy", "apply")
+    eventually(lambda: "policy.load:" in w.receivers[0].log(), 10, "it can't be read")
+    w.cluster.query("GRANT SELECT ON pawl.policy_texts TO pawl_receiver")
+    eventually(lambda: w.receivers[0].metric("pawl_policy_info", version=2) == 1, 10, "it is in use")
+
+
 def test_a_bad_file_changes_nothing(t):
     w = t.world(receivers=1, dispatchers=0)
     for wrong in (lambda s: s.replace("create: [s1]", "create: [s9]"), lambda s: s.replace("pawl: 1", "pawl: 1\npawl: 1"),
