@@ -108,7 +108,7 @@ bool pg_launch(struct pg *pg, struct err *err)
     if (flight->bytes.overflow) {
         flight->failed = true;
         err_set(&flight->failure, ERR_INPUT, "parameters of one flight are larger than %zu bytes",
-                FLIGHT_BYTES_MAX);
+                flight->bytes.max);
         flight->commit_refused = true;
         land(pg, err);
         return false;
@@ -253,6 +253,11 @@ bool pg_committed(const struct pg *pg)
 bool pg_commit_unknown(const struct pg *pg)
 {
     return pg->flight.commit_unknown;
+}
+
+bool pg_too_large(const struct pg *pg)
+{
+    return pg->flight.bytes.overflow;
 }
 
 bool pg_rollback(struct pg *pg)

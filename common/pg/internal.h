@@ -6,7 +6,7 @@
 
 #include <libpq-fe.h>
 
-#define FLIGHT_BYTES_MAX ((size_t)64 << 20) // parameters of one flight
+#define FLIGHT_BYTES_MAX ((size_t)128 << 20) // parameters of one flight
 #define SQLSTATE_SIZE 6
 
 enum call_kind { CALL_STMT, CALL_SQL, CALL_PREPARE };

@@ -2,10 +2,20 @@
 
 #include "common/pg/internal.h"
 
+static size_t bytes_max(void)
+{
+#ifdef PAWL_FAULTS
+    const char *less = getenv("PAWL_TEST_FLIGHT_MAX");
+    if (less && *less)
+        return strtoul(less, NULL, 10);
+#endif
+    return FLIGHT_BYTES_MAX;
+}
+
 void flight_init(struct flight *flight)
 {
     *flight = (struct flight){.commit_call = -1};
-    text_init(&flight->bytes, FLIGHT_BYTES_MAX);
+    text_init(&flight->bytes, bytes_max());
 }
 
 static void results_clear(struct flight *flight)
@@ -31,7 +41,7 @@ static void flight_reset(struct flight *flight)
     results_clear(flight);
     if (flight->bytes.room > KEEP_BYTES) {
         text_fini(&flight->bytes);
-        text_init(&flight->bytes, FLIGHT_BYTES_MAX);
+        text_init(&flight->bytes, bytes_max());
     }
     text_reset(&flight->bytes);
     struct flight kept = *flight;

@@ -98,6 +98,9 @@ bool pg_committed(const struct pg *pg);
 // have happened, or not last. A flight whose COMMIT is not confirmed has failed.
 bool pg_commit_unknown(const struct pg *pg);
 
+// True when the last flight was not sent, since its parameters are more than one flight may carry.
+bool pg_too_large(const struct pg *pg);
+
 bool pg_rollback(struct pg *pg); // blocking, bounded by 1 s; false = connection is gone
 bool pg_alive(const struct pg *pg);
 const char *pg_sqlstate(

@@ -277,8 +277,12 @@ static enum txn_end end_of_failure(struct work *work)
     if (pg_commit_unknown(pg))
         return TXN_LOST;
     enum pg_failure failure = pg_failure_of(pg);
-    bool from_server = pg_sqlstate(pg)[0] != '\0';
-    if (!pg_alive(pg) || !pg_rollback(pg) || !from_server)
+    bool from_server = pg_sqlstate(pg)[0] != '\0', too_large = pg_too_large(pg);
+    if (!pg_alive(pg) || !pg_rollback(pg))
+        return TXN_FAILED;
+    if (too_large)
+        return TXN_BAD_DATA;
+    if (!from_server)
         return TXN_FAILED;
     return failure == PGF_DATA ? TXN_BAD_DATA : failure == PGF_AGAIN ? TXN_AGAIN : TXN_FAILED;
 }

@@ -19,7 +19,8 @@ enum txn_end {
     TXN_OUTDATED, // nothing happened: txn has the policy version and key generation of now; load
                   // the policy if it is another, read the batch again and run it
     TXN_AGAIN,    // deadlock or serialization failure: nothing happened, run it again as a whole
-    TXN_BAD_DATA, // SQLSTATE class 22 or 23: nothing happened, find the bad one
+    TXN_BAD_DATA, // SQLSTATE class 22 or 23, or more than a flight carries: nothing happened, find
+                  // the bad one, or run fewer
     TXN_LOST,     // the answer to COMMIT was lost: it may have happened; run it again on a new
                   // connection
     TXN_FAILED,   // anything else: nothing was acknowledged

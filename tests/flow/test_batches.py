@@ -87,6 +87,26 @@ def test_the_members_of_an_order_move_it_in_their_order(t):
     eq([(o, to) for o, _, _, to in applied(w.cluster)], [("o-1", "s1"), ("o-1", "s2"), ("o-1", "s3"), ("o-2", "s1"), ("o-2", "s2")])
 
 
+def test_requests_that_write_more_than_one_transaction_may_are_stored_in_several(t):
+    t.need_faults()
+    w = world(t, receivers=0, host={"receiver": {"threads": 1, "deadline": "10s"}})
+    w.receiver(env={"PAWL_TEST_FLIGHT_MAX": "400000"})
+    orders = [f"o-{n}" for n in range(120)]
+    parts = orders[:60], orders[60:]
+    for part in parts:
+        good(w.post(gocardless(*(member("EV-" + o, o) for o in part))))
+    w.cluster.query("UPDATE pawl.orders SET data = json_build_object('note', repeat('x', 2000))")
+    held = w.cluster.connect(autocommit=False)
+    held.cursor().execute("SELECT FROM pawl.orders WHERE order_id = 'o-0' FOR UPDATE")
+    loads = [w.load([gocardless(member("EV-stuck", "o-0", "confirmed"))])]
+    eventually(lambda: w.cluster.value("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'") == 1, 5)
+    loads += [w.load([gocardless(*(member("EW-" + o, o, "submitted") for o in part))]) for part in parts]
+    eventually(lambda: w.receivers[0].metric("pawl_inflight", component="receiver") == 3, 10)
+    held.close()
+    eq([load.result()[0].status for load in loads], [200] * 3)
+    eq(count(w.cluster, "notifications", "once LIKE 'reached-s2/%'"), len(orders))
+
+
 def test_forty_copies_of_a_batch_at_once_are_one(t):
     w = world(t, receivers=2)
     batch = gocardless(*(member(f"EV{n}", f"o-{n}") for n in range(50)))

@@ -18,12 +18,13 @@ void a_large_flight_is_stepped_both_ways(void)
     CHECK(fly(pg, 60000)); // under valgrind it takes half a minute
     struct slice back = pg_array_bytes(pg, 1, 0, 0, 0);
     CHECK(back.len == BYTES && back.ptr[BYTES - 1] == 7 && pg_int(pg, 1, 0, 1) == BYTES);
-    for (int i = 0; i < 4; i++) {
+    CHECK(!pg_too_large(pg));
+    for (int i = 0; i < 7; i++) {
         pg_add(pg, ECHO_BYTEAS);
         pg_p_byteas(pg);
         pg_e_bytes(pg, (struct slice){bytes, BYTES});
     }
-    CHECK(!fly(pg, 60000)); // 80 MiB
+    CHECK(!fly(pg, 60000) && pg_too_large(pg)); // 140 MiB
     CHECK(pg_alive(pg) && pid_of(pg) > 0);
     pg_close(pg);
 }
