@@ -132,7 +132,9 @@ def test_past_the_deadline_a_copy_is_told_409_while_its_first_is_under_way_and_t
     barrier = t.keep(Barrier(w.cluster))
     first = w.load([shop("k1", "step.s1", "1")])
     barrier.reached()
+    w.cluster.freeze()  # So that the first's transaction can't be given up before the copy's deadline too.
     copy = w.load([shop("k1", "step.s1", "1")]).result()[0]
+    w.cluster.thaw()
     unavailable(first.result()[0], "the first, past its deadline")
     eq(problem(copy, 409), "in_flight")
     check(copy.headers.get("retry-after"), "409 without Retry-After")
