@@ -154,8 +154,11 @@ def test_sigterm_lets_end_what_flies_and_gives_back_what_did_not_start(t):
     two = w.restart(one, fault="stop@claim.before_commit:1")
     back = rows.add("most", "ann@example.net")
     eventually(two.proc.frozen, 10, "it stops itself before the commit")
+    w.cluster.freeze()  # So that the commit is not confirmed before the signal was seen.
     two.proc.sigterm()
     two.thaw()
+    eventually(lambda: "dispatcher.stopping" in two.log(), 10, "it has seen the signal")
+    w.cluster.thaw()
     eq(two.proc.wait(15), 0)
     eq(rows.delivery(back)[:2], (0, 1))
     eq(rows.outcomes(back), [5])
