@@ -52,8 +52,8 @@ static bool is_token(const struct source *source)
     return row && (row->kind == SCHEME_TOKEN || row->kind == SCHEME_BEARER);
 }
 
-void again_verify(const struct pg *pg, int row, const struct source *source, int64_t *wait_ms,
-        struct again *ret_again)
+void again_verify(
+        const struct pg *pg, int row, const struct again_how *how, struct again *ret_again)
 {
     struct received_header headers[HEADERS_MAX];
     *ret_again = (struct again){.id = pg_uuid(pg, 0, row, 0), .received_us = pg_big(pg, 0, row, 1)};
@@ -63,16 +63,17 @@ void again_verify(const struct pg *pg, int row, const struct source *source, int
             .headers = headers,
             .n_headers = read_headers(pg_bytes(pg, 0, row, 5), headers, &ret_again->hidden),
             .body = pg_bytes(pg, 0, row, 6),
+            .body_max = how->body_max,
             .now_s = ret_again->received_us / SECOND_US};
     if (pg_bool(pg, 0, row, 7))
         return;
-    struct verdict verdict = verify(source, &received, wait_ms);
-    ret_again->hidden |= is_token(source);
+    struct verdict verdict = verify(how->source, &received, how->wait_ms);
+    ret_again->hidden |= is_token(how->source);
     ret_again->now = verdict.reason;
     if (verdict.kind != VERDICT_OK)
         return;
     const char *unreadable = NULL;
-    ret_again->arrival = taken_arrival(source, &received, &verdict, &unreadable);
+    ret_again->arrival = taken_arrival(how->source, &received, &verdict, &unreadable);
     if (ret_again->arrival)
         ret_again->arrival->id = ret_again->id;
     else

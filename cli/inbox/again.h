@@ -15,10 +15,17 @@ struct again {
     struct arrival *arrival;       // when authentic; yours. Its id is the request's: taken once
 };
 
-// Of a row of kept_requests.sql, by the secrets and rules of source. A key that its provider
-// publishes and that is not there yet is waited for, as long as *wait_ms lasts.
-void again_verify(const struct pg *pg, int row, const struct source *source, int64_t *wait_ms,
-        struct again *ret_again);
+// How requests are verified again.
+struct again_how {
+    const struct source *source; // by whose secrets and rules
+    size_t body_max;             // bytes that a body may have with its Content-Encoding undone
+    int64_t *wait_ms; // so long a key is waited for that its provider publishes and that is not
+                      // there yet
+};
+
+// Of a row of kept_requests.sql.
+void again_verify(
+        const struct pg *pg, int row, const struct again_how *how, struct again *ret_again);
 
 // What became of the events of an arrival that accept has processed.
 enum { AGAIN_OUTCOMES = EVENT_UNMAPPED + 1 };

@@ -35,6 +35,7 @@ struct reverify {
     struct accept_options options;
     struct worker worker;
     struct published *published; // keys that providers publish
+    size_t body_max;
     int64_t wait_ms;
     struct pg *pg; // reads while the worker's connection writes
     struct table table;
@@ -143,8 +144,9 @@ static bool run_page(struct reverify *reverify, const struct source *source, str
     if (!ask_page(reverify, source->id, last, err))
         return false;
     size_t n = (size_t)pg_rows(reverify->pg, 0);
+    const struct again_how how = {source, reverify->body_max, &reverify->wait_ms};
     for (size_t i = 0; i < n; i++)
-        again_verify(reverify->pg, (int)i, source, &reverify->wait_ms, &page[i]);
+        again_verify(reverify->pg, (int)i, &how, &page[i]);
     admit(reverify, page, n);
     for (size_t i = 0; i < n; i++) {
         add_row(reverify, &page[i]);
@@ -250,6 +252,7 @@ static int run(struct reverify *reverify, const struct context *context)
             .pointers = door_pointers,
             .policies = policy_box_new(),
             .deadline_ms = DEADLINE_MS};
+    reverify->body_max = context->host->receiver.body_max;
     worker_init(&reverify->worker, &reverify->options);
     reverify->worker.run_again = true; // by an earlier run
     table_init(&reverify->table, columns, ARRAY_LEN(columns));

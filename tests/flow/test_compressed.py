@@ -50,6 +50,15 @@ def test_what_is_signed_may_be_what_a_compressed_body_stands_for(t):
     eq(w.post(Request("/hooks/erp-zip", {**erp_sign(secret("erp"), packed), "Content-Encoding": "gzip"}, packed)).status, 401)
 
 
+def test_reverify_admits_as_large_a_body_as_the_receiver_does(t):
+    w = world(t, host={"receiver": {"body_max": "8MiB"}})
+    large = erp_request("another secret", "e-1", "step.s1", "o-1", source="erp-zip", note=os.urandom(30000).hex() + "x" * (3 << 20))
+    eq(w.post(coded(large)).status, 401)
+    eventually(lambda: count(w.cluster, "rejected", "left_out = 0") == 1, 10, "it is kept")
+    w.set_credential("erp", "another secret")
+    eq([(i["now"], i["outcome"]) for i in w.json("inbox", "reverify", "--source", "erp-zip")["items"]], [("ok", "accepted")])
+
+
 def test_a_coding_that_a_source_does_not_take_is_400_and_says_so(t):
     w = world(t)
     packed = gzip.compress(gocardless(member("EV1", "o-1")).body)
