@@ -16,3 +16,7 @@ ON CONFLICT DO NOTHING;
 
 -- A look-up is about the try in doubt, not about messages before it, of which receipts said that they failed.
 GRANT SELECT (bucket, channel, notification_id, redrive, kind, provider_id) ON receipts TO pawl_dispatcher;
+
+-- A receipt made it due again from then on. Another row of it may stand in `due` from before, with an earlier time.
+ALTER TABLE deliveries ADD COLUMN not_before timestamptz;
+GRANT UPDATE (not_before) ON deliveries TO pawl_receiver;

@@ -40,6 +40,7 @@ enum column {
     COL_RECIPIENT,
     COL_COLLAPSE,
     COL_FAILED_ID,
+    COL_NOT_BEFORE,
 };
 
 void member_drop_data(struct member *member)
@@ -191,6 +192,12 @@ void member_read(const struct pg *pg, int call, int row, struct member *ret_memb
         return;
     ret_member->fate = FATE_WIRE;
     read_facts(pg, call, row, ret_member->delivery);
+    int64_t early_us = pg_time_us(pg, call, row, COL_NOT_BEFORE) - facts->now_us;
+    if (early_us > 0) {
+        ret_member->fate = FATE_LATER;
+        ret_member->at = GATE_COUNT; // it is no gate that says so
+        ret_member->later_ms = (early_us + 999) / 1000;
+    }
     if (!pg_null(pg, call, row, COL_SUPPRESSED))
         facts->suppressed = (enum suppression)pg_int(pg, call, row, COL_SUPPRESSED);
 }

@@ -5,7 +5,7 @@
 -- returns: lane, due_at, bucket, notification_id, channel, target, redrive, tries, state, unknown_tries, delivery_order,
 --   address, created_at, expires_at, retry_until, rendered bool, provider, provider_at (its first try), passed_on,
 --   free_tries, type, policy, once, data, content, now, suppressed int (the reason's number, NULL = not), zone, doubt_at,
---   order id, recipient, collapse, provider's id of the message before, which a receipt said failed
+--   order id, recipient, collapse, provider's id of the message before, which a receipt said failed, not before
 WITH one AS MATERIALIZED (
     SELECT ctid FROM due
     WHERE lane = ($2::int4[])[1] AND due_at <= now()
@@ -33,13 +33,13 @@ SELECT t.lane, t.due_at, t.bucket, t.notification_id, t.channel, t.target, t.red
        n.type, coalesce(d.policy, n.policy), n.once, n.data,
        CASE WHEN sum(octet_length(c.content)) OVER (ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) >= $4::int8
             THEN '' ELSE c.content END, now(), s.reason, d.zone, d.doubt_at,
-       n.order_id, d.recipient, d.collapse, d.provider_id
+       n.order_id, d.recipient, d.collapse, d.provider_id, d.not_before
 FROM taken t
 -- OFFSET 0 keeps each look-up a probe of the primary key, whatever the statistics say.
 LEFT JOIN LATERAL (
     SELECT x.state, x.unknown_tries, x.delivery_order, x.address, x.created_at, x.expires_at, x.retry_until, x.content_slot,
            x.provider, x.provider_at, x.passed_on, x.free_tries, x.zone,
-           x.policy, x.doubt_at, x.recipient, x.collapse, x.provider_id
+           x.policy, x.doubt_at, x.recipient, x.collapse, x.provider_id, x.not_before
     FROM deliveries x
     WHERE x.bucket = t.bucket AND x.notification_id = t.notification_id AND x.channel = t.channel
       AND x.target = t.target AND x.redrive = t.redrive AND x.tries = t.tries

@@ -9,7 +9,8 @@ WITH u AS MATERIALIZED (
                 $10::text[], $11::text[]) x(b, n, c, rd, s0, t, st, ms, oc, pi, rs)
 ), moved AS (
     UPDATE deliveries d
-    SET state = u.st, reason = u.rs, updated_at = now(), lookup_at = NULL, provider_id = coalesce(u.pi, d.provider_id)
+    SET state = u.st, reason = u.rs, updated_at = now(), lookup_at = NULL, not_before = now() + u.ms * interval '1 millisecond',
+        provider_id = coalesce(u.pi, d.provider_id)
     FROM u
     WHERE d.bucket = ANY(ARRAY[u.b]) AND d.notification_id = u.n AND d.channel = u.c AND d.target = u.tg AND d.redrive = u.rd
       AND d.state = u.s0 AND d.tries = u.t

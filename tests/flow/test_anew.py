@@ -11,7 +11,7 @@ from harness import *
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 # pylint: disable=wrong-import-position
 from channels_rig import HttpPeer, Shop  # noqa: E402
-from test_receipts import OTHERS, Signers, keys_of  # noqa: E402
+from test_receipts import OTHERS, Rig, Signers, keys_of  # noqa: E402
 
 ACCEPTED, DUE = 2, 0
 
@@ -75,7 +75,7 @@ class World:
         """A receipt of the last message; the next try is due at once."""
         eq(self.shop.w.post(receipt).status, 200)
         eq(self.row(), (DUE, provider_id))
-        self.cluster.query("UPDATE pawl.due SET due_at = now()")
+        self.cluster.query("UPDATE pawl.deliveries SET not_before = NULL; UPDATE pawl.due SET due_at = now()")
 
     def receipt(self, provider_id):
         return {"resend": lambda: self.signers.resend({"type": "email.bounced", "created_at": "2026-11-22T23:41:12.126Z", "data": {
@@ -117,3 +117,25 @@ def test_what_failed_before_is_not_found_instead_of_it(t):
         w.comes_to(ACCEPTED, "id-4")
         eq(w.provider.taken, ["id-1", "id-2", "id-3", "id-4"])
         check(w.provider.asked >= 2, "it was asked")
+
+
+def test_it_waits_as_long_as_the_provider_asks_for_whatever_was_due_before(t):
+    def script(c, r):
+        if r["n"] == 0:
+            return c.cut()
+        return rig.take(c, r)
+    rig = Rig(t, script, also=lambda text: text.replace("wait: [100ms, 200ms], jitter: 20%, for: 10m", "wait: [1m], jitter: 0%, for: 5h"))
+    order = rig.order("least")
+    eventually(lambda: rig.row(order)["state"] == DUE, 10, "its outcome is unknown, it is due in a minute")
+    rig.tell("sent", sid="SM1", n=0)
+    eq(rig.state(order), ACCEPTED)
+    rig.cluster.query("UPDATE pawl.due SET due_at = now() + interval '2 seconds'")  # as of a ladder with a shorter rung
+    rig.tell("undelivered", sid="SM1", n=0, code="30003")  # ten minutes
+    eq((rig.state(order), rig.count("due")), (DUE, 2))
+    eventually(lambda: rig.cluster.value("SELECT min(due_at) > now() + interval '9 minutes' FROM pawl.due"), 10, "neither is due before")
+    eq((rig.row(order)["tries"], len(rig.peer.requests), rig.count("due")), (1, 1, 2))
+    rig.cluster.query("UPDATE pawl.deliveries SET not_before = now()")
+    rig.cluster.query("UPDATE pawl.due SET due_at = now()")
+    rig.comes_to(order, ACCEPTED)
+    eventually(lambda: rig.count("due") == 0, 10, "the other is dropped")
+    eq((rig.row(order)["tries"], len(rig.peer.requests)), (2, 2))

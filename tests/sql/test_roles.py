@@ -18,7 +18,7 @@ COLUMNS = {  # rights on some columns only
                                                       "expires_at", "retry_until", "lookup_at", "provider"},
     ("pawl_receiver", "receipts", "SELECT"): {"bucket", "channel", "notification_id", "redrive", "kind", "provider_id"},
     ("pawl_dispatcher", "receipts", "SELECT"): {"bucket", "channel", "notification_id", "redrive", "kind", "provider_id"},
-    ("pawl_receiver", "deliveries", "UPDATE"): {"state", "reason", "updated_at", "provider_id", "lookup_at"},
+    ("pawl_receiver", "deliveries", "UPDATE"): {"state", "reason", "updated_at", "provider_id", "lookup_at", "not_before"},
     ("pawl_receiver", "unknown_outcomes", "SELECT"): KEY,
     ("pawl_operator", "deliveries", "UPDATE"): {"state", "reason", "updated_at", "provider_id", "lookup_at"},  # by hand
 }
