@@ -14,7 +14,7 @@ from kit.procs import SLOW
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 # pylint: disable=wrong-import-position
-from mail_server import SHORT, Mailbox  # noqa: E402
+from mail_server import Mailbox  # noqa: E402
 
 BEFORE_S = 3 + 2 * SLOW  # the clock is put so long before the moment
 LATE_S = 4 * SLOW
@@ -74,7 +74,7 @@ def test_in_each_hour_that_is_missing_or_comes_twice_all_go_once_and_in_time(t):
     clock = PutClock(t)
     came = {}
     server = Mailbox(t, lambda what, address, _: what != "." or not came.setdefault(address, []).append(time.time()))
-    w = t.pawl(clock.cluster, server, policy=POLICY + kinds(), host=SHORT)
+    w = t.pawl(clock.cluster, server, policy=POLICY + kinds())
     rows = Rows(w)
     for _ in range(2):
         w.dispatcher()
