@@ -58,7 +58,7 @@ def test_a_policy_applied_under_load_is_in_force_from_the_next_transaction_and_e
     eq(len(moved), len(answers) + 40)
     eq(set(moved.values()), {1, 2})
     eq({moved[f"after{n}"] for n in range(40)}, {2}, "versions that judged what was posted after the command had ended")
-    eventually(lambda: w.sink.count("after0@example.net") == 2, 10, "the new message is sent")
+    eventually(lambda: w.sink.count("after0@example.net") == 2, 60, "the new message is sent, after all that was posted before it")
     for receiver in w.receivers:
         eventually(lambda r=receiver: (r.metric("pawl_policy_info", version=1), r.metric("pawl_policy_info", version=2)) == (0, 1), 5,
                    "the metric names the version in use")
