@@ -202,6 +202,13 @@ void member_read(const struct pg *pg, int call, int row, struct member *ret_memb
         facts->suppressed = (enum suppression)pg_int(pg, call, row, COL_SUPPRESSED);
 }
 
+static void end_without_content(struct member *member)
+{
+    struct verdict verdict =
+            verdict_end(member->delivery, DELIVERY_DEAD, "its stored content is gone");
+    member_end(member, verdict.end, verdict.reason);
+}
+
 size_t member_bring_content(const struct pg *pg, int call, int row, struct member *member)
 {
     struct err err;
@@ -212,7 +219,7 @@ size_t member_bring_content(const struct pg *pg, int call, int row, struct membe
     if (!gone && json.len == 0)
         member->fate = FATE_LATER; // others of this claim were enough
     else if (gone || !content_from_json(json, &member->delivery->content, &err))
-        member_end(member, DELIVERY_DEAD, "its stored content is gone");
+        end_without_content(member);
     return json.len;
 }
 

@@ -62,6 +62,19 @@ def test_a_lost_reply_is_unknown_for_ever_or_sent_again_as_a_possible_duplicate(
     w.counted(1, "pawl_possible_duplicates_total")
 
 
+def test_a_message_whose_stored_content_is_gone_is_dead_or_unknown_after_a_try_in_doubt(t):
+    w, sink, rows = setup(t, edit=lambda text: text.replace("[100ms, 200ms]", "[1m]"))
+    refused, doubtful = rows.add("least", "rcpt451-1+r@example.net"), rows.add("least", "dropafterdot-1+l@example.net")
+    eventually(lambda: [rows.delivery(n)[:2] for n in (refused, doubtful)] == [(0, 1)] * 2, 10, "each was tried once")
+    w.breaks["all"] = "the contents are gone"
+    rows.cluster.query("TRUNCATE pawl.contents")
+    rows.cluster.query("UPDATE pawl.due SET due_at = now()")
+    for nid, state in ((refused, 8), (doubtful, 9)):
+        ended(rows, nid, state)
+        check("stored content is gone" in rows.delivery(nid)[4], rows.delivery(nid)[4])
+    eq(sink.count(), 1)
+
+
 def test_what_expired_or_cannot_be_rendered_never_leaves(t):
     w, sink, rows = setup(t)
     late = rows.add("least", "ann@example.net", expires="-1 second")
