@@ -60,6 +60,8 @@ struct exchange {
     struct inlay_reader *reader;  // of a body with files, NULL = at its start
     struct err spoilt;            // why such a body can't go on; ERR_NONE = it can
     bool ready;                   // a connection was there, and the request began
+    bool whole;                   // libcurl holds the body, and sends it with the head
+    bool again_refused;           // it would have sent that a second time
     bool fresh;                   // no kept connection for this try
     bool stale;                   // the kept one had bytes that nobody asked for
     struct stream stream;         // HTTP/2: what is known of it

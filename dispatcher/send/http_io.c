@@ -16,15 +16,16 @@ static void wipe_lines(struct exchange *exchange)
     exchange->lines = NULL;
 }
 
-// A body may have been taken once libcurl took some of it; a request without one once it began. One
-// with files is long, and often cut: without its end nobody can take it, as with SMTP's last dot.
+// A body may have been taken once libcurl took some of it; a request without one, or with one that
+// libcurl has from the start, once it began. One with files is long, and often cut: without its end
+// nobody can take it, as with SMTP's last dot.
 static bool may_be_taken(const struct exchange *exchange)
 {
     if (exchange->request.inlays.n && exchange->taken < http_body_size(&exchange->request))
         return false;
     if (exchange->request.http2 && stream_not_taken(&exchange->stream, exchange->goaways))
         return false;
-    return exchange->request.body.len ? exchange->taken > 0 : exchange->ready;
+    return exchange->request.body.len && !exchange->whole ? exchange->taken > 0 : exchange->ready;
 }
 
 // That the provider answered, and let us in, is all that was asked.
@@ -97,13 +98,20 @@ void exchange_finish(struct exchange *exchange, const char *why)
 bool exchange_begin(struct exchange *exchange)
 {
     exchange_rewind(exchange);
-    exchange->ready = false;
+    exchange->ready = exchange->again_refused = false;
     stream_begin(&exchange->stream);
     exchange->refused = NULL;
     exchange->why[0] = '\0';
     text_reset(&exchange->head);
     text_reset(&exchange->body);
     return curl_multi_add_handle(exchange->multi, exchange->easy) == CURLM_OK;
+}
+
+static const char *said(const struct exchange *exchange, CURLcode code)
+{
+    if (exchange->again_refused)
+        return "the kept connection ended";
+    return exchange->why[0] ? exchange->why : curl_easy_strerror(code);
 }
 
 static void on_done(struct carrier *carrier, CURLcode code)
@@ -120,8 +128,7 @@ static void on_done(struct carrier *carrier, CURLcode code)
         if (exchange_begin(exchange))
             return;
     }
-    const char *said = exchange->why[0] ? exchange->why : curl_easy_strerror(code);
-    exchange_finish(exchange, exchange->refused ? exchange->refused : said);
+    exchange_finish(exchange, exchange->refused ? exchange->refused : said(exchange, code));
 }
 
 void exchange_abort(struct exchange *exchange)
