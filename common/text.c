@@ -51,7 +51,7 @@ void text_expect(struct text *text, size_t more)
     text->room = room;
 }
 
-bool text_add(struct text *text, struct slice bytes)
+bool text_add_slowly(struct text *text, struct slice bytes)
 {
     if (!reserve(text, bytes.len))
         return false;
@@ -60,16 +60,6 @@ bool text_add(struct text *text, struct slice bytes)
     text->len += bytes.len;
     text->ptr[text->len] = '\0';
     return true;
-}
-
-bool text_str(struct text *text, const char *str)
-{
-    return text_add(text, slice_of(str));
-}
-
-bool text_char(struct text *text, char c)
-{
-    return text_add(text, (struct slice){(const unsigned char *)&c, 1});
 }
 
 bool text_fmt(struct text *text, const char *fmt, ...)

@@ -19,10 +19,31 @@ void text_reset(struct text *text); // empties it, keeps the memory, clears over
 // Makes room for so many bytes more, up to the ceiling, for who knows about how many will come.
 void text_expect(struct text *text, size_t more);
 
-// Appends; false (and overflow set) when it would pass the ceiling.
-bool text_add(struct text *text, struct slice bytes);
-bool text_str(struct text *text, const char *str);
-bool text_char(struct text *text, char c);
+bool text_add_slowly(struct text *text, struct slice bytes); // text_add() where there is no room
+
+// Appends; false (and overflow set) when it would pass the ceiling. Inline: texts are put together
+// of many small pieces.
+static inline bool text_add(struct text *text, struct slice bytes)
+{
+    bool fits = bytes.len < text->room - text->len && text->len + bytes.len <= text->max;
+    if (!fits || bytes.len == 0)
+        return text_add_slowly(text, bytes);
+    memcpy(text->ptr + text->len, bytes.ptr, bytes.len);
+    text->len += bytes.len;
+    text->ptr[text->len] = '\0';
+    return true;
+}
+
+static inline bool text_str(struct text *text, const char *str)
+{
+    return text_add(text, slice_of(str));
+}
+
+static inline bool text_char(struct text *text, char c)
+{
+    return text_add(text, (struct slice){(const unsigned char *)&c, 1});
+}
+
 bool text_fmt(struct text *text, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
 static inline struct slice text_slice(const struct text *text)

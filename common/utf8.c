@@ -1,5 +1,7 @@
 #include "common/utf8.h"
 
+#include <endian.h>
+
 static bool follows(struct slice s, size_t count, unsigned char lo, unsigned char hi)
 {
     if (s.len <= count || s.ptr[1] < lo || s.ptr[1] > hi)
@@ -45,8 +47,9 @@ static bool is_plain(unsigned char c)
 #define EACH_BYTE UINT64_C(0x0101010101010101)
 #define EACH_HIGH UINT64_C(0x8080808080808080)
 
-// The high bit of each byte that may be another one; never misses one. Where x has no high bits,
-// x - c borrows into the high bit of a byte below c, and x ^ c is 0 only where it is c.
+// The high bit of each byte that may be another one; never misses one, and the lowest is one: it is
+// a borrow from below that makes others. Where x has no high bits, x - c borrows into the high bit
+// of a byte below c, and x ^ c is 0 only where it is c.
 static uint64_t not_plain(uint64_t x)
 {
     uint64_t quote = x ^ EACH_BYTE * '"', backslash = x ^ EACH_BYTE * '\\',
@@ -60,16 +63,20 @@ static uint64_t eight(const unsigned char *bytes)
 {
     uint64_t x;
     memcpy(&x, bytes, sizeof x);
-    return x;
+    return le64toh(x); // the first is the lowest
 }
 
-size_t utf8_plain_run(struct slice s)
+size_t utf8_copy_plain(struct slice s, char *out)
 {
     size_t i = 0;
-    while (s.len - i >= 8 && not_plain(eight(s.ptr + i)) == 0)
-        i += 8;
-    while (i < s.len && is_plain(s.ptr[i]))
-        i++;
+    for (; s.len - i >= 8; i += 8) {
+        uint64_t other = not_plain(eight(s.ptr + i));
+        memcpy(out + i, s.ptr + i, 8);
+        if (other)
+            return i + (size_t)__builtin_ctzll(other) / 8;
+    }
+    for (; i < s.len && is_plain(s.ptr[i]); i++)
+        out[i] = (char)s.ptr[i];
     return i;
 }
 

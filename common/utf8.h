@@ -5,9 +5,10 @@
 // Length in bytes of the character that s starts with; 0 if it is none.
 size_t utf8_len(struct slice s);
 
-// How many bytes from the start on are ASCII that prints and is neither `"` nor `\\`: what stands
-// for itself in a JSON string. Eight at a time: almost all of every text is of that kind.
-size_t utf8_plain_run(struct slice s);
+// Copies the bytes that s starts with which are ASCII that prints and neither `"` nor `\\`: what
+// stands for itself in a JSON string; how many they were. Eight at a time, since almost all of
+// every text is of that kind: out has room for s and seven bytes more.
+size_t utf8_copy_plain(struct slice s, char *out);
 
 // All of it is characters.
 bool utf8_ok(struct slice s);

@@ -207,12 +207,7 @@ bool json_int64(struct json_token token, int64_t *ret_value, struct err *err)
     return true;
 }
 
-enum { PIECE = 256, ESCAPE_MAX = 6, PIECE_ROOM = PIECE * ESCAPE_MAX };
-
-static bool needs_escape(unsigned char c)
-{
-    return c < 0x20 || c == '"' || c == '\\' || c == 0x7F;
-}
+enum { PIECE = 256, ESCAPE_MAX = 6, PIECE_ROOM = PIECE * ESCAPE_MAX + 7 };
 
 static size_t write_escape(unsigned char c, char out[ESCAPE_MAX])
 {
@@ -224,24 +219,24 @@ static size_t write_escape(unsigned char c, char out[ESCAPE_MAX])
             ['\n'] = 'n',
             ['\r'] = 'r',
             ['\t'] = 't'};
-    const char pair[2] = {'\\', letters[c]};
-    const char six[ESCAPE_MAX] = {'\\', 'u', '0', '0', digits[c >> 4], digits[c & 15]};
-    size_t n = letters[c] ? sizeof pair : sizeof six;
-    memcpy(out, letters[c] ? pair : six, n);
-    return n;
+    out[0] = '\\';
+    out[1] = letters[c];
+    if (letters[c])
+        return 2;
+    memcpy(out + 1, "u00", 3);
+    out[4] = digits[c >> 4];
+    out[5] = digits[c & 15];
+    return ESCAPE_MAX;
 }
 
-// The character that s starts with, which does not stand for itself or is not ASCII; how many bytes
-// it takes in out. What is no character is U+FFFD.
+// The character that s starts with, which is escaped or not ASCII; how many bytes it takes in out.
+// What is no character is U+FFFD.
 static size_t write_other(struct slice s, size_t *at, char out[ESCAPE_MAX])
 {
-    size_t n = needs_escape(s.ptr[*at]) ? 0 : utf8_len(from(s, *at));
-    if (n)
-        memcpy(out, s.ptr + *at, n);
-    else if (needs_escape(s.ptr[*at]))
+    if (s.ptr[*at] < 0x80)
         return write_escape(s.ptr[(*at)++], out);
-    else
-        memcpy(out, "\xEF\xBF\xBD", 3);
+    size_t n = utf8_len(from(s, *at));
+    memcpy(out, n ? (const char *)s.ptr + *at : "\xEF\xBF\xBD", n ? n : 3);
     *at += n ? n : 1;
     return n ? n : 3;
 }
@@ -255,8 +250,7 @@ bool json_escape(struct text *out, struct slice s)
         char piece[PIECE_ROOM];
         size_t n = 0, end = s.len - i > PIECE ? i + PIECE : s.len;
         while (i < end) {
-            size_t run = utf8_plain_run((struct slice){s.ptr + i, end - i});
-            memcpy(piece + n, s.ptr + i, run);
+            size_t run = utf8_copy_plain((struct slice){s.ptr + i, end - i}, piece + n);
             i += run;
             n += run;
             if (i < end)

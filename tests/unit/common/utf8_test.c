@@ -18,12 +18,16 @@ static void a_plain_run_ends_at_the_first_byte_that_is_not(void **state)
                 memset(text, before[b], sizeof text);
                 text[at] = (unsigned char)c;
                 size_t want = is_plain((unsigned char)c) ? sizeof text : at;
-                assert_int_equal(utf8_plain_run((struct slice){text, sizeof text}), want);
-                assert_int_equal(utf8_plain_run((struct slice){text, at}), at);
+                char out[sizeof text + 7];
+                assert_int_equal(utf8_copy_plain((struct slice){text, sizeof text}, out), want);
+                assert_memory_equal(out, text, want);
+                assert_int_equal(utf8_copy_plain((struct slice){text, at}, out), at);
+                assert_memory_equal(out, text, at);
             }
         }
     }
-    assert_int_equal(utf8_plain_run((struct slice){0}), 0);
+    char none[8];
+    assert_int_equal(utf8_copy_plain((struct slice){0}, none), 0);
 }
 
 static void text_is_ok_when_each_character_is_one(void **state)
