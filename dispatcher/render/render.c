@@ -275,9 +275,11 @@ static bool find_rules(struct job *job, struct err *err)
                 d->type);
     bool known = d->channel > CHANNEL_NONE && d->channel < CHANNEL_COUNT;
     bool named = d->channel == CHANNEL_PUSH || (known && policy->channels[d->channel].from);
-    if (!known || !named)
-        return err_set(err, ERR_INPUT, "policy version %d sends nothing by channel %s",
-                policy->version, channel_name(d->channel));
+    if (!known || !named) {
+        err_set(err, ERR_INPUT, "policy version %d sends nothing by channel %s", policy->version,
+                channel_name(d->channel));
+        return false; // that err_set() returns it is more than the analyser sees
+    }
     job->channel = &policy->channels[d->channel];
     if (d->channel == CHANNEL_EMAIL && render_domain(job->channel->from).len == 0)
         return err_set(err, ERR_INPUT, "the sender '%s' has no domain", job->channel->from);
