@@ -7,9 +7,10 @@ from harness import *
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 # pylint: disable=wrong-import-position
+from kit.procs import SLOW  # noqa: E402
 from ledger import applied, keys, notifications, statuses, stored_once, unavailable  # noqa: E402
 
-DEADLINE_MS = 2500
+DEADLINE_MS = int(2500 * min(SLOW, 4))  # less than the poster waits
 MARGIN_MS = 700  # For a loaded machine and the sanitizers.
 
 
@@ -72,7 +73,7 @@ def test_what_was_acknowledged_around_a_crash_of_the_database_is_there_once(t):
 
 
 def test_a_database_that_hangs_gives_503_within_the_deadline_and_wakes_up_with_nothing_doubled(t):
-    w = t.world(dispatchers=0)
+    w = t.world(dispatchers=0, host={"receiver": {"deadline": f"{DEADLINE_MS}ms"}})
     receiver = w.receivers[0]
     eq(w.post(step("before")).status, 200)
     w.cluster.freeze()
