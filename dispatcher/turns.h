@@ -6,9 +6,9 @@
 enum {
     TURNS_IDLE_FACTOR = 4,      // an idle channel is asked for so many times slower
     TURNS_INACTIVE_MS = 5000,   // one that the active policy does not send by: what is left of it
-    TURNS_GATHER_PART = 8,      // see turns_next()
-    TURNS_AHEAD_MS = 50,        // what was accepted in so long may be claimed ahead ..
-    TURNS_AHEAD_MAX = 400,      // .. but no more
+    TURNS_GATHER_PART = 4,      // see turns_next()
+    TURNS_AHEAD_MS = 100,       // what was accepted in so long may be claimed ahead ..
+    TURNS_AHEAD_MAX = 1000,     // .. but no more
     TURNS_QUICK_MS = 250,       // .. and of that only what took no longer
     TURNS_EXTRA = CHANNEL_COUNT // so many transfers more than given there may be in all
 };

@@ -41,6 +41,7 @@ SETTINGS = {  # Of every cluster; all else is as PostgreSQL ships it. Said in th
     "synchronous_commit": "on",
     "full_page_writes": "on",
     "shared_buffers": "1GB",
+    "min_wal_size": "2GB",  # segments are used again, as on a server that has run for a while
     "max_wal_size": "8GB",
     "checkpoint_timeout": "15min",
     "checkpoint_completion_target": "0.9",
@@ -95,6 +96,7 @@ def machine():
     return {
         "cpu": first_line("/proc/cpuinfo", "model name"),
         "cores": os.cpu_count(),
+        "huge_pages": int(first_line("/proc/meminfo", "HugePages_Total")),
         "ram_gib": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1),
         "kernel": platform.release(),
         "system": system_name(),

@@ -45,22 +45,19 @@ class Side:
 
     def __init__(self, cluster, name):
         self.db = view(cluster, name)
-        self.made = 0
 
     def fill(self, n):
         """Makes what is due up to n, in bulk, outside of all timing."""
         missing = n - self.due()
         if missing > 0:
             self.add(missing)
-            self.settle(missing, first=self.made == 0)
-            self.made += missing
+            self.settle()
 
-    def settle(self, added, first=False):
-        """After a bulk load: what autovacuum would have done by the time such a backlog is there. (Without statistics
-        graphile-worker sorts all its jobs for each fetch.)"""
-        if first or added > 100000:
-            self.db.query("VACUUM (ANALYZE)")
-            self.db.query("CHECKPOINT")
+    def settle(self):
+        """After a bulk load: what autovacuum and a checkpoint would have done by the time such a backlog is there. (Without
+        statistics graphile-worker sorts all its jobs for each fetch.)"""
+        self.db.query("VACUUM (ANALYZE)")
+        self.db.query("CHECKPOINT")
 
     @contextlib.contextmanager
     def old_snapshot(self):
@@ -128,7 +125,7 @@ class PawlSide(Side):
         """Makes n of its deliveries due tomorrow."""
         self.db.query("INSERT INTO pawl.due SELECT bucket, lane, now() + interval '1 day' + row_number() OVER () * %s::interval,"
                       " notification_id, channel, redrive, tries, target FROM pawl.deliveries WHERE state = 0 LIMIT %s", (EVERY, n))
-        self.settle(n)
+        self.settle()
 
     def drain(self, limit=0, seconds=0.0):
         """Runs drain until it sent so many or so long; what it printed."""

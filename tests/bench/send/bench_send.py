@@ -125,7 +125,7 @@ def in_memory(bench, cluster, n):
 
 
 def run(bench):
-    many, some = (20000, 10000) if bench.quick else (1000000, 60000)
+    many, some = (20000, 10000) if bench.quick else (1000000, 100000)
     cluster = bench.cluster()
     bench.about("pawl-http", "Pawl's dispatcher: claimed, rendered, stored, marked, sent as to Resend, recorded.")
     bench.about("bare-http", "`curl_multi` alone: the same POST again and again, its reply thrown away.")
