@@ -262,7 +262,7 @@ class Bench:
 
 
 def binary():
-    """The release build's `pawl` (tests/bench/run makes it)."""
+    """The build's `pawl` (tests/bench/run makes it)."""
     return os.path.join(os.environ["PAWL_BUILD"], "cli", "pawl")
 
 
