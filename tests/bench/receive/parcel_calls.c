@@ -212,9 +212,15 @@ void call_deliveries(struct parcels *out, struct row **list, size_t n)
     NULLS(WIRE_TEXT);
     NULLS(WIRE_INT8);
     BIGS(RETRY_MS);
+    TEXTS("");
+    NULLS(WIRE_TEXT);
+    NULLS(WIRE_TEXT);
+    INTS(row->event.step);
     parcel_call(out, ACCEPT_DUE);
     INTS(row->order_bucket);
     INTS(LANE);
     UUIDS(row->note);
     INTS(EMAIL);
+    BIGS(0);
+    TEXTS("");
 }
