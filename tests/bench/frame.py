@@ -25,6 +25,7 @@ import shutil
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 
 HERE = os.path.dirname(os.path.realpath(__file__))
@@ -72,8 +73,8 @@ def first_line(path, start):
 
 def fsync_ms(folder, times=200):
     """(median, 99 %) of writing 8 KiB and fdatasync in this folder, in ms."""
-    path, took = os.path.join(folder, "fsync-probe"), []
-    fd = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    took = []
+    fd, path = tempfile.mkstemp(prefix="pawl-fsync-", dir=folder)
     try:
         os.pwrite(fd, b"\1" * 8192 * 64, 0)
         os.fsync(fd)

@@ -74,7 +74,7 @@ def section(doc):
     rounds = f"{doc['rounds']} rounds of {doc['seconds']:g} s each" + (" (a quick look: the figures mean nothing)" if doc["quick"] else "")
     lines = [f"## {doc['title']}", "", f"{rounds}, {doc['at']}, commit {doc['commit']}. Again: `tests/bench/run {doc['name']}`.", ""]
     lines += ratio_table(doc) + [""]
-    lines += [f"- **{key}**: {text}." for key, text in doc["contestants"].items()] + [""]
+    lines += [f"- **{key}**: {text.rstrip('.')}." for key, text in doc["contestants"].items()] + [""]
     for group in doc["groups"].values():
         lines += [f"### {group['title'][0].upper()}{group['title'][1:]}", ""] + group_table(group) + [""]
     if doc["notes"]:

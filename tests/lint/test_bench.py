@@ -1,6 +1,7 @@
 """The benchmarks' frame and report, with made-up contestants: no speed is tested."""
 import json
 import os
+import re
 import subprocess
 import sys
 import xml.etree.ElementTree
@@ -40,3 +41,18 @@ def test_a_report_is_made_of_results_alone(t):
     xml.etree.ElementTree.parse(os.path.join(folder, "performance.svg"))
     empty = scratch()
     eq(subprocess.run([os.path.join(ROOT, "tests", "bench", "report.py"), empty, empty], check=False, capture_output=True).returncode, 1)
+
+
+def test_what_postgresql_alone_is_given_fits_the_statements(_t):
+    """A statement that got a parameter since would be refused only once somebody measures."""
+    with open(os.path.join(ROOT, "tests", "bench", "receive", "parcel_calls.c"), encoding="utf-8") as f:
+        source = f.read()
+    put = r"^ *(?:INTS|BIGS|NULLS|TEXTS|UUIDS|FPS|COLUMN|one_int|param\(out)"
+    calls = re.findall(r"parcel_call\(out, ([^;]*)\);(.*?)(?=parcel_call|\n}\n)", source, re.S)
+    given = {name: len(re.findall(put, body, re.M)) for names, body in calls for name in re.findall(r"ACCEPT_(\w+)", names)}
+    wanted = {}
+    for name in given:
+        with open(os.path.join(ROOT, "receiver", "accept", name.lower() + ".sql"), encoding="utf-8") as f:
+            wanted[name] = max(int(n) for n in re.findall(r"\$(\d+)", f.read()))
+    check(len(given) >= 9, f"only {sorted(given)} were found")
+    eq(given, wanted)
