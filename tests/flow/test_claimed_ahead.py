@@ -168,7 +168,7 @@ def test_a_claim_of_many_retries_brings_few_large_contents_along(t):
     n, size = 10, 3 << 20
     p = t.keep(HttpPeer(lambda connection, request: connection.say()))
     patient = POLICY.replace("[100ms, 200ms]", "[1h]").replace("for: 10m", "for: 2h")
-    w = t.pawl(t.migrated_cluster(), t.sink(), policy=patient, host={"dispatcher": {"lease": "60s"}})  # a checker reads them for long
+    w = t.pawl(t.migrated_cluster(), t.sink(), policy=patient, host={"dispatcher": {"lease": "10m"}})  # a checker reads them for minutes
     rows = Rows(w)
     nids = [rows.add("least", f"rcpt451-1+{i}@example.net", retry="2 hours") for i in range(n)]
     program = w.dispatcher()
