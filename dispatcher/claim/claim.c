@@ -11,7 +11,14 @@
 // Calls of the first flight.
 enum { CALL_BEGIN, CALL_VERSION, CALL_PAUSES, CALL_TAKE };
 
-enum phase { PHASE_TAKING, PHASE_ASKING, PHASE_MARKING, PHASE_COMMITTING, PHASE_EMPTY };
+enum phase {
+    PHASE_TAKING,
+    PHASE_ASKING,
+    PHASE_READING,
+    PHASE_MARKING,
+    PHASE_COMMITTING,
+    PHASE_EMPTY
+};
 
 struct claimer {
     struct claimer_options options;
@@ -100,7 +107,6 @@ static enum work start(void *self, struct pg *pg, struct err *err)
     pg_p_bigs(pg);
     for (int i = 0; i < PRIORITY_COUNT; i++)
         pg_e_big(pg, plan.from_us[i]);
-    pg_p_big(pg, CLAIM_CONTENT_MAX);
     return pg_launch(pg, err) ? WORK_FLYING : WORK_FAILED;
 }
 
@@ -118,19 +124,15 @@ static void render(struct claimer *c, struct member *member)
     }
 }
 
-static void prepare(struct claimer *c, const struct pg *pg, int row, struct member *member)
+static void prepare(struct claimer *c, struct member *member)
 {
     enum rules rules = c->options.rules(c->options.user, member->delivery->policy);
     if (rules != RULES_READY) {
         member->fate = FATE_LATER;
         member->later_ms = rules == RULES_BROKEN ? CLAIM_BROKEN_WAIT_MS : CLAIM_CROWDED_WAIT_MS;
-    } else {
-        c->content_bytes += member_bring_content(pg, CALL_TAKE, row, member);
-    }
-    if (member->fate == FATE_WIRE &&
-            !c->options.route(c->options.user, member->delivery, &member->later_ms))
+    } else if (!c->options.route(c->options.user, member->delivery, &member->later_ms)) {
         member->fate = FATE_LATER;
-    member->to_render = member->fate == FATE_WIRE && !member_row_rendered(pg, CALL_TAKE, row);
+    }
     if (member->fate != FATE_WIRE)
         member->at = GATE_COUNT; // it is no gate that says so: its time for tries goes on
 }
@@ -157,7 +159,7 @@ static void take_row(struct claimer *c, const struct pg *pg, int row)
     if (member->fate == FATE_WIRE || state == DELIVERY_CANCELLED || state == DELIVERY_SUPERSEDED)
         member_judge(member);
     if (member->fate == FATE_WIRE)
-        prepare(c, pg, row, member);
+        prepare(c, member);
     if (member->fate == FATE_NONE)
         member_fini(member);
     else
@@ -189,9 +191,10 @@ static void render_part(struct claimer *c)
     size_t end = c->n - c->ready > CLAIM_PART ? c->ready + CLAIM_PART : c->n;
     for (; c->ready < end; c->ready++) {
         struct member *member = &c->members[c->ready];
-        if (member->to_render && c->content_bytes > CLAIM_CONTENT_MAX)
+        bool to_render = member->fate == FATE_WIRE && !member->stored;
+        if (to_render && c->content_bytes > CLAIM_CONTENT_MAX)
             member->fate = FATE_LATER;
-        else if (member->to_render)
+        else if (to_render)
             render(c, member);
         member_drop_data(member);
     }
@@ -269,11 +272,20 @@ static enum work commit_nothing(struct claimer *c, struct pg *pg, struct err *er
     return pg_launch(pg, err) ? WORK_FLYING : WORK_FAILED;
 }
 
+// What earlier tries of those that go rendered: one flight, if there are any.
+static enum work read_or_mark(struct claimer *c, struct pg *pg, struct err *err)
+{
+    if (!members_ask_content(pg, c->members, c->n, CLAIM_CONTENT_MAX))
+        return mark_members(c, pg, err);
+    c->phase = PHASE_READING;
+    return pg_launch(pg, err) ? WORK_FLYING : WORK_FAILED;
+}
+
 // Gates that need more than every claim reads: one flight, or two where a cap's slots are taken.
 static enum work ask_or_mark(struct claimer *c, struct pg *pg, struct err *err)
 {
     if (!questions_add(pg, c->members, c->n))
-        return mark_members(c, pg, err);
+        return read_or_mark(c, pg, err);
     c->phase = PHASE_ASKING;
     return pg_launch(pg, err) ? WORK_FLYING : WORK_FAILED;
 }
@@ -325,6 +337,9 @@ static enum work next(void *self, struct pg *pg, struct err *err)
     case PHASE_ASKING:
         questions_read(pg, c->members, c->n);
         return ask_or_mark(c, pg, err);
+    case PHASE_READING:
+        c->content_bytes += members_read_content(pg, 0, c->members, c->n);
+        return mark_members(c, pg, err);
     case PHASE_MARKING:
         confirm_part(c, pg);
         return send_part(c, pg, err);

@@ -1,11 +1,11 @@
 // claim.h: takes due deliveries under a lease and marks them "on the wire", in one transaction.
 //
 // BEGIN; the active policy version, the pauses; take due rows with what belongs to them; then in C
-// the gates, with a flight for further facts where a member needs them; then part by part:
-// rendered, and content and states sent off while the next part is rendered; with the last one ends
-// and the claim row; COMMIT. Only what that COMMIT confirmed is handed on to be sent. A COMMIT
-// whose answer was lost is handed to `doubtful`: if the claim exists, its members are given back as
-// never sent.
+// the gates, with a flight for further facts where a member needs them, and one for the stored
+// content of further tries; then part by part: rendered, and content and states sent off while the
+// next part is rendered; with the last one ends and the claim row; COMMIT. Only what that COMMIT
+// confirmed is handed on to be sent. A COMMIT whose answer was lost is handed to `doubtful`: if the
+// claim exists, its members are given back as never sent.
 #pragma once
 #include "dispatcher/claim/gates/pauses.h"
 #include "dispatcher/claim/gates/zones.h"
@@ -15,7 +15,7 @@
 
 enum {
     CLAIM_MAX = 500,                      // rows of one claim
-    CLAIM_PART = 25,                      // of them are rendered before the loop turns again
+    CLAIM_PART = 50,                      // of them are rendered before the loop turns again
     CLAIM_CONTENT_MAX = 16 * 1024 * 1024, // bytes that one claim may render, the files of its mails
                                           // included, or bring along rendered; the rest waits
     CLAIM_FILES_WAIT_MS = 30 * 1000,      // rows whose files can't be read now

@@ -3,4 +3,5 @@
 -- returns: nothing
 INSERT INTO contents (slot, bucket, channel, notification_id, redrive, target, at, content)
 SELECT (SELECT ring_slot(now(), 172800)), u.b, u.c, u.n, u.rd, u.tg, now(), u.x
-FROM unnest($1::int4[], $2::uuid[], $3::int4[], $4::text[], $5::int4[], $6::text[]) u(b, n, c, tg, rd, x)
+FROM (SELECT unnest($1::int4[]) AS b, unnest($2::uuid[]) AS n, unnest($3::int4[]) AS c, unnest($4::text[]) AS tg,
+             unnest($5::int4[]) AS rd, unnest($6::text[]) AS x) u

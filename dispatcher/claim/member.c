@@ -22,7 +22,7 @@ enum column {
     COL_CREATED,
     COL_EXPIRES,
     COL_RETRY_UNTIL,
-    COL_RENDERED,
+    COL_CONTENT_SLOT,
     COL_PROVIDER,
     COL_PROVIDER_AT,
     COL_PASSED_ON,
@@ -31,7 +31,6 @@ enum column {
     COL_POLICY,
     COL_ONCE,
     COL_DATA,
-    COL_CONTENT,
     COL_NOW,
     COL_SUPPRESSED,
     COL_ZONE,
@@ -191,6 +190,8 @@ void member_read(const struct pg *pg, int call, int row, struct member *ret_memb
     if (moved_on(pg, call, row))
         return;
     ret_member->fate = FATE_WIRE;
+    ret_member->stored = !pg_null(pg, call, row, COL_CONTENT_SLOT);
+    ret_member->content_slot = pg_int(pg, call, row, COL_CONTENT_SLOT);
     read_facts(pg, call, row, ret_member->delivery);
     int64_t early_us = pg_time_us(pg, call, row, COL_NOT_BEFORE) - facts->now_us;
     if (early_us > 0) {
@@ -202,25 +203,16 @@ void member_read(const struct pg *pg, int call, int row, struct member *ret_memb
         facts->suppressed = (enum suppression)pg_int(pg, call, row, COL_SUPPRESSED);
 }
 
-static void end_without_content(struct member *member)
-{
-    struct verdict verdict =
-            verdict_end(member->delivery, DELIVERY_DEAD, "its stored content is gone");
-    member_end(member, verdict.end, verdict.reason);
-}
-
-size_t member_bring_content(const struct pg *pg, int call, int row, struct member *member)
+void member_read_content(struct member *member, struct slice json)
 {
     struct err err;
-    if (!member_row_rendered(pg, call, row))
-        return 0;
-    bool gone = pg_null(pg, call, row, COL_CONTENT);
-    struct slice json = gone ? (struct slice){NULL, 0} : pg_bytes(pg, call, row, COL_CONTENT);
-    if (!gone && json.len == 0)
+    if (json.ptr && json.len == 0) {
         member->fate = FATE_LATER; // others of this claim were enough
-    else if (gone || !content_from_json(json, &member->delivery->content, &err))
-        end_without_content(member);
-    return json.len;
+    } else if (!json.ptr || !content_from_json(json, &member->delivery->content, &err)) {
+        struct verdict verdict =
+                verdict_end(member->delivery, DELIVERY_DEAD, "its stored content is gone");
+        member_end(member, verdict.end, verdict.reason);
+    }
 }
 
 size_t member_write_content(struct member *member, size_t max)
@@ -245,11 +237,6 @@ int64_t member_row_now_us(const struct pg *pg, int call, int row)
 int member_row_policy(const struct pg *pg, int call, int row)
 {
     return moved_on(pg, call, row) ? 0 : pg_int(pg, call, row, COL_POLICY);
-}
-
-bool member_row_rendered(const struct pg *pg, int call, int row)
-{
-    return !pg_null(pg, call, row, COL_RENDERED) && pg_bool(pg, call, row, COL_RENDERED);
 }
 
 struct delivery *members_hand_over(

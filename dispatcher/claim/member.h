@@ -17,8 +17,9 @@ enum fate {
 struct member {
     struct delivery *delivery;
     enum fate fate;
-    bool to_render; // a first try
-    bool rendered;  // content_json is new and must be stored
+    bool stored;      // an earlier try was rendered, into ..
+    int content_slot; // .. this slot of the ring
+    bool rendered;    // content_json is new and must be stored
     char *content_json;
     struct gate_facts facts;
     enum gate_kind at;       // the gate where it stands, or which is closed; GATE_COUNT = none
@@ -47,14 +48,13 @@ void member_know_zone(struct member *member, struct zones *zones);
 // Reads row of take.sql (result `call`). delivery->data is a copy, which the member owns.
 void member_read(const struct pg *pg, int call, int row, struct member *ret_member);
 void member_drop_data(struct member *member); // once it is rendered
-// Of a further try the stored content: how many bytes. It ends when there is none or it can't be
-// read, and waits its turn when others of the claim were enough (take.sql). A first try has none.
-size_t member_bring_content(const struct pg *pg, int call, int row, struct member *member);
+// What an earlier try stored: it ends when that is gone (ptr NULL) or can't be read, and waits its
+// turn when others of the claim were enough ("", content.sql).
+void member_read_content(struct member *member, struct slice json);
 // Writes its new content down, of at most max bytes; it ends when that can't be. How many bytes.
 size_t member_write_content(struct member *member, size_t max);
 int64_t member_row_now_us(const struct pg *pg, int call, int row);
 int member_row_policy(const struct pg *pg, int call, int row); // 0 = the delivery moved on
-bool member_row_rendered(const struct pg *pg, int call, int row);
 
 // Those of a list that a statement is about, and what it says of each, an array a column.
 struct members {
@@ -72,6 +72,7 @@ void members_names(struct pg *pg, const struct members *of); // the five of a de
 
 // The statements of the further flights; each only when there is a member for it (then true).
 // Members are numbered for their results in the order in which they stand.
+bool members_ask_content(struct pg *pg, const struct member *members, size_t n, int64_t max);
 bool members_add_content(struct pg *pg, const struct member *members, size_t n);
 bool members_add_wire(struct pg *pg, const struct member *members, size_t n);
 bool members_add_ends(struct pg *pg, const struct member *members, size_t n);
@@ -80,6 +81,10 @@ bool members_add_held(
         struct pg *pg, const struct member *members, size_t n); // why, where a gate says
 void members_add_claim(
         struct pg *pg, const struct member *members, size_t n, const struct key ids[2], int64_t ms);
+
+// Hands the stored contents, at most about `max` bytes together, to those that have some. How many
+// bytes they were.
+size_t members_read_content(const struct pg *pg, int call, struct member *members, size_t n);
 
 // Marks as confirmed those of this fate whose number result `call` names.
 void members_confirm(

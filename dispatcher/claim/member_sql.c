@@ -4,13 +4,14 @@
 
 struct choice {
     enum fate fate;
-    bool rendered_only, gated_only;
+    bool stored_only, rendered_only, gated_only;
 };
 
 static bool chosen(const struct member *member, const void *how)
 {
     const struct choice *choice = how;
-    return member->fate == choice->fate && (!choice->rendered_only || member->rendered) &&
+    return member->fate == choice->fate && (!choice->stored_only || member->stored) &&
+           (!choice->rendered_only || member->rendered) &&
            (!choice->gated_only || member->at < GATE_COUNT);
 }
 
@@ -63,6 +64,11 @@ static void e_tries(struct pg *pg, const struct member *m)
 static void e_next_try(struct pg *pg, const struct member *m)
 {
     pg_e_int(pg, m->delivery->tries + 1);
+}
+
+static void e_content_slot(struct pg *pg, const struct member *m)
+{
+    pg_e_int(pg, m->content_slot);
 }
 
 static void e_rendered(struct pg *pg, const struct member *m)
@@ -133,6 +139,34 @@ static bool add(struct pg *pg, int statement, const struct members *of,
     for (size_t c = 0; c < n; c++)
         members_column(pg, of, columns[c]);
     return true;
+}
+
+static const struct choice with_content = {.fate = FATE_WIRE, .stored_only = true};
+
+bool members_ask_content(struct pg *pg, const struct member *members, size_t n, int64_t max)
+{
+    static const struct member_column columns[] = {{pg_p_ints, e_content_slot}};
+    bool any = add(pg, SQL_CONTENT, &(struct members){members, n, chosen, &with_content}, columns,
+            ARRAY_LEN(columns));
+    if (any)
+        pg_p_big(pg, max);
+    return any;
+}
+
+size_t members_read_content(const struct pg *pg, int call, struct member *members, size_t n)
+{
+    int nth = 0, row = 0;
+    size_t bytes = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (!chosen(&members[i], &with_content))
+            continue;
+        nth++;
+        bool there = row < pg_rows(pg, call) && pg_int(pg, call, row, 0) == nth;
+        struct slice json = there ? pg_bytes(pg, call, row++, 1) : (struct slice){NULL, 0};
+        member_read_content(&members[i], json);
+        bytes += json.len;
+    }
+    return bytes;
 }
 
 bool members_add_content(struct pg *pg, const struct member *members, size_t n)

@@ -1,11 +1,12 @@
 -- Takes at most $1 due rows of three lanes ($2), a later lane only what the earlier ones left, each from its low-water
--- mark ($3, microseconds since the epoch) on; with what is needed to gate, render and send them. Contents
--- come up to $4 bytes together, and one more; further ones are ''. The columns from state on are NULL when the delivery is in
--- another step since the row was made; such a row is only deleted, and so is one whose state is not 0.
+-- mark ($3, microseconds since the epoch) on; with what is needed to gate and render them. The columns from state on are
+-- NULL when the delivery is in another step since the row was made; such a row is only deleted, and so is one whose state is
+-- not 0.
 -- returns: lane, due_at, bucket, notification_id, channel, target, redrive, tries, state, unknown_tries, delivery_order,
---   address, created_at, expires_at, retry_until, rendered bool, provider, provider_at (its first try), passed_on,
---   free_tries, type, policy, once, data, content, now, suppressed int (the reason's number, NULL = not), zone, doubt_at,
---   order id, recipient, collapse, provider's id of the message before, which a receipt said failed, not before
+--   address, created_at, expires_at, retry_until, ring slot of its content (NULL = not rendered yet), provider,
+--   provider_at (its first try), passed_on, free_tries, type, policy, once, data, now, suppressed int (the reason's number,
+--   NULL = not), zone, doubt_at, order id, recipient, collapse, provider's id of the message before, which a receipt said
+--   failed, not before
 WITH one AS MATERIALIZED (
     SELECT ctid FROM due
     WHERE lane = ($2::int4[])[1] AND due_at <= now()
@@ -29,10 +30,8 @@ WITH one AS MATERIALIZED (
 )
 SELECT t.lane, t.due_at, t.bucket, t.notification_id, t.channel, t.target, t.redrive, t.tries,
        d.state, d.unknown_tries, d.delivery_order, d.address, d.created_at, d.expires_at, d.retry_until,
-       d.content_slot IS NOT NULL, d.provider, d.provider_at, d.passed_on, d.free_tries,
-       n.type, coalesce(d.policy, n.policy), n.once, n.data,
-       CASE WHEN sum(octet_length(c.content)) OVER (ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) >= $4::int8
-            THEN '' ELSE c.content END, now(), s.reason, d.zone, d.doubt_at,
+       d.content_slot, d.provider, d.provider_at, d.passed_on, d.free_tries,
+       n.type, coalesce(d.policy, n.policy), n.once, n.data, now(), s.reason, d.zone, d.doubt_at,
        n.order_id, d.recipient, d.collapse, d.provider_id, d.not_before
 FROM taken t
 -- OFFSET 0 keeps each look-up a probe of the primary key, whatever the statistics say.
@@ -48,11 +47,6 @@ LEFT JOIN LATERAL (
     SELECT x.type, x.policy, x.once, x.data, x.order_id FROM notifications x
     WHERE x.bucket = t.bucket AND x.notification_id = t.notification_id
     OFFSET 0) n ON true
-LEFT JOIN LATERAL (
-    SELECT x.content FROM contents x
-    WHERE x.slot = d.content_slot AND x.bucket = t.bucket AND x.notification_id = t.notification_id
-      AND x.channel = t.channel AND x.target = t.target AND x.redrive = t.redrive
-    LIMIT 1) c ON true
 -- Nothing is hashed while no address is suppressed.
 LEFT JOIN LATERAL (
     SELECT min(x.reason) AS reason FROM suppressions x

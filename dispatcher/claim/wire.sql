@@ -7,8 +7,9 @@ SET state = 1, tries = d.tries + 1, wire_at = now(), updated_at = now(),
     provider_at = CASE WHEN d.provider IS DISTINCT FROM u.p THEN now() ELSE d.provider_at END,
     content_slot = CASE WHEN u.f THEN (SELECT ring_slot(now(), 172800)) ELSE d.content_slot END,
     possible_duplicates = d.possible_duplicates + (d.unknown_tries > 0)::int4
-FROM unnest($1::int4[], $2::uuid[], $3::int4[], $4::text[], $5::int4[], $6::int4[], $7::bool[], $8::text[])
-     WITH ORDINALITY u(b, n, c, tg, rd, t, f, p, i)
+FROM (SELECT unnest($1::int4[]) AS b, unnest($2::uuid[]) AS n, unnest($3::int4[]) AS c, unnest($4::text[]) AS tg,
+             unnest($5::int4[]) AS rd, unnest($6::int4[]) AS t, unnest($7::bool[]) AS f, unnest($8::text[]) AS p,
+             generate_series(1, cardinality($1)) AS i) u
 WHERE d.bucket = ANY(ARRAY[u.b]) AND d.notification_id = u.n AND d.channel = u.c AND d.target = u.tg AND d.redrive = u.rd
   AND d.tries = u.t AND d.state = 0
-RETURNING u.i::int4
+RETURNING u.i

@@ -4,12 +4,13 @@
 -- $20 another provider may take it, $21 its provider is asked first, whose "not found" counts after so many milliseconds (NULL
 -- = not), $22 its claim, $23 the worker.
 -- returns: ordinality (from 1) of each result that was recorded
-WITH u AS MATERIALIZED (
-    SELECT * FROM unnest($1::int4[], $2::uuid[], $3::int4[], $4::text[], $5::int4[], $6::int4[], $7::int4[], $8::int8[],
-                         $9::bool[], $10::text[], $11::int4[], $12::int4[], $13::int4[], $14::int4[], $15::bool[],
-                         $16::text[], $17::text[], $18::text[], $19::bool[], $20::bool[], $21::int8[],
-                         $22::uuid[])
-         WITH ORDINALITY x(b, n, c, tg, rd, t, st, ms, un, rs, oc, lv, cd, wm, pd, en, dt, pi, fr, po, se, cl, i)
+WITH u AS NOT MATERIALIZED (
+    SELECT unnest($1::int4[]) AS b, unnest($2::uuid[]) AS n, unnest($3::int4[]) AS c, unnest($4::text[]) AS tg,
+           unnest($5::int4[]) AS rd, unnest($6::int4[]) AS t, unnest($7::int4[]) AS st, unnest($8::int8[]) AS ms,
+           unnest($9::bool[]) AS un, unnest($10::text[]) AS rs, unnest($11::int4[]) AS oc, unnest($12::int4[]) AS lv,
+           unnest($13::int4[]) AS cd, unnest($14::int4[]) AS wm, unnest($15::bool[]) AS pd, unnest($16::text[]) AS en,
+           unnest($17::text[]) AS dt, unnest($18::text[]) AS pi, unnest($19::bool[]) AS fr, unnest($20::bool[]) AS po,
+           unnest($21::int8[]) AS se, unnest($22::uuid[]) AS cl, generate_series(1, cardinality($1)) AS i
 ), moved AS (
     UPDATE deliveries d
     SET state = u.st, reason = u.rs, updated_at = now(),
@@ -38,4 +39,4 @@ WITH u AS MATERIALIZED (
     SELECT b, c, n, rd, tg, now() FROM moved WHERE st = 9
     ON CONFLICT DO NOTHING
 )
-SELECT i::int4 FROM moved
+SELECT i FROM moved

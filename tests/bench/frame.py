@@ -42,7 +42,7 @@ SETTINGS = {  # Of every cluster; all else is as PostgreSQL ships it. Said in th
     "synchronous_commit": "on",
     "full_page_writes": "on",
     "shared_buffers": "1GB",
-    "min_wal_size": "2GB",  # segments are used again, as on a server that has run for a while
+    "min_wal_size": "2GB",  # segments are used again, as on a server that has run for a while: new_cluster()
     "max_wal_size": "8GB",
     "checkpoint_timeout": "15min",
     "checkpoint_completion_target": "0.9",
@@ -111,6 +111,15 @@ def machine():
 def system_name():
     with open("/etc/os-release", encoding="utf-8") as f:
         return next(line.split("=", 1)[1].strip().strip('"') for line in f if line.startswith("PRETTY_NAME"))
+
+
+def new_cluster(options, like=None):
+    """A cluster whose log is as on a server that has run for a while: no segment is new, old ones are used again."""
+    cluster = Cluster(options=options, like=like, segment_mb=16)  # as PostgreSQL ships it
+    for _ in range(128):  # of min_wal_size
+        cluster.query("SELECT pg_logical_emit_message(false, 'pawl', ''), pg_switch_wal()", db="postgres")
+    cluster.query("CHECKPOINT", db="postgres")
+    return cluster
 
 
 def usage(pid):
@@ -197,7 +206,7 @@ class Bench:
         """A new cluster (kit/cluster.py) with SETTINGS; what differs from them is recorded."""
         if settings:
             self.doc["settings"] = {**self.doc["settings"], **settings}
-        return Cluster(options={**SETTINGS, **settings}, like=like)
+        return new_cluster({**SETTINGS, **settings}, like)
 
     def about(self, key, text):
         """What a contestant is, in a few words."""

@@ -54,14 +54,15 @@ def _copy(source):
     return data
 
 
-def _template_data():
+def _template_data(segment_mb):
     """The data folder of an empty cluster, made once a run."""
-    if "empty" not in _templates:
+    name = f"empty, {segment_mb} MB a segment"
+    if name not in _templates:
         data = os.path.join(_own_folder(lasting=True), "data")
         _run_as_user([f"{BIN}/initdb", "-D", data, "-U", "pawl", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8",
-                      "--no-sync", "--no-instructions", "--wal-segsize=1"])
-        _templates["empty"] = data
-    return _templates["empty"]
+                      "--no-sync", "--no-instructions", f"--wal-segsize={segment_mb}"])
+        _templates[name] = data
+    return _templates[name]
 
 
 def saved(name):
@@ -72,9 +73,9 @@ class Cluster:
     """PostgreSQL 15: superuser and database `pawl`, trust on the socket in .dir, port 5432.
 
     like: a name under which save() kept a cluster of this run; then everything is as it was there. env: for the server;
-    memory=False: on a disk, with its speed."""
+    memory=False: on a disk, with its speed. segment_mb: of the log's files; small ones are made and copied faster."""
 
-    def __init__(self, options=None, database="pawl", like=None, env=None, memory=True):
+    def __init__(self, options=None, database="pawl", like=None, env=None, memory=True, segment_mb=1):  # pylint: disable=too-many-arguments
         self.dir = _own_folder(memory=memory)
         self.data = os.path.join(self.dir, "data")
         self.options = {**FAST, **(options or {})}
@@ -83,7 +84,7 @@ class Cluster:
         self.proc = None
         self._starts = []
         self._conns = {}
-        _run_as_user(["cp", "-a", _templates[like] if like else _template_data(), self.data])
+        _run_as_user(["cp", "-a", _templates[like] if like else _template_data(segment_mb), self.data])
         self.start()
         if not like:
             self.query(f'CREATE DATABASE "{database}"', db="postgres")

@@ -140,7 +140,7 @@ class PawlSide(Side):
     def statements(self, n):
         """What its statements cost the server, a mail: {file: figures}, of so many mails."""
         self.db.query("CREATE EXTENSION IF NOT EXISTS pg_stat_statements SCHEMA public")
-        self.fill(n + n // 5)  # more than it takes: each run ends with some more than its limit
+        self.fill(n + n // 2)  # more than it takes: each run ends with some more than its limit
         self.drain(limit=n // 10)
         self.db.query("SELECT public.pg_stat_statements_reset()")
         sent = self.drain(limit=n)[0]["sent"]
