@@ -2,16 +2,9 @@
 -- really changed, so a record that is run again does nothing. $7 next state, $8 due again in so many milliseconds (NULL =
 -- not), $9 an unknown try that another will follow, $10 reason, $11.. the attempt, $19 it says nothing about the message,
 -- $20 another provider may take it, $21 its provider is asked first, whose "not found" counts after so many milliseconds (NULL
--- = not), $22 its claim, $23 the worker.
+-- = not), $22 its claim, $23 the worker. Arrays are unnested in a select list: in FROM each would be stored by itself first.
 -- returns: ordinality (from 1) of each result that was recorded
-WITH u AS NOT MATERIALIZED (
-    SELECT unnest($1::int4[]) AS b, unnest($2::uuid[]) AS n, unnest($3::int4[]) AS c, unnest($4::text[]) AS tg,
-           unnest($5::int4[]) AS rd, unnest($6::int4[]) AS t, unnest($7::int4[]) AS st, unnest($8::int8[]) AS ms,
-           unnest($9::bool[]) AS un, unnest($10::text[]) AS rs, unnest($11::int4[]) AS oc, unnest($12::int4[]) AS lv,
-           unnest($13::int4[]) AS cd, unnest($14::int4[]) AS wm, unnest($15::bool[]) AS pd, unnest($16::text[]) AS en,
-           unnest($17::text[]) AS dt, unnest($18::text[]) AS pi, unnest($19::bool[]) AS fr, unnest($20::bool[]) AS po,
-           unnest($21::int8[]) AS se, unnest($22::uuid[]) AS cl, generate_series(1, cardinality($1)) AS i
-), moved AS (
+WITH moved AS (
     UPDATE deliveries d
     SET state = u.st, reason = u.rs, updated_at = now(),
         unknown_tries = d.unknown_tries + u.un::int4,
@@ -22,7 +15,12 @@ WITH u AS NOT MATERIALIZED (
         passed_on = u.po,
         -- Given back (5): the claim counted a possible duplicate for a try that never was.
         possible_duplicates = d.possible_duplicates - (u.oc = 5 AND d.unknown_tries > 0)::int4
-    FROM u
+    FROM (SELECT unnest($1::int4[]) AS b, unnest($2::uuid[]) AS n, unnest($3::int4[]) AS c, unnest($4::text[]) AS tg,
+                 unnest($5::int4[]) AS rd, unnest($6::int4[]) AS t, unnest($7::int4[]) AS st, unnest($8::int8[]) AS ms,
+                 unnest($9::bool[]) AS un, unnest($10::text[]) AS rs, unnest($11::int4[]) AS oc, unnest($12::int4[]) AS lv,
+                 unnest($13::int4[]) AS cd, unnest($14::int4[]) AS wm, unnest($15::bool[]) AS pd, unnest($16::text[]) AS en,
+                 unnest($17::text[]) AS dt, unnest($18::text[]) AS pi, unnest($19::bool[]) AS fr, unnest($20::bool[]) AS po,
+                 unnest($21::int8[]) AS se, unnest($22::uuid[]) AS cl, generate_series(1, cardinality($1)) AS i) u
     WHERE d.bucket = ANY(ARRAY[u.b]) AND d.notification_id = u.n AND d.channel = u.c AND d.target = u.tg AND d.redrive = u.rd
       AND d.tries = u.t AND d.state = 1
     RETURNING u.*, d.lane, d.provider -- all of u: to join it again would compare every row with every other
