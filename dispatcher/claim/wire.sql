@@ -9,7 +9,7 @@ SET state = 1, tries = d.tries + 1, wire_at = now(), updated_at = now(),
     possible_duplicates = d.possible_duplicates + (d.unknown_tries > 0)::int4
 FROM (SELECT unnest($1::int4[]) AS b, unnest($2::uuid[]) AS n, unnest($3::int4[]) AS c, unnest($4::text[]) AS tg,
              unnest($5::int4[]) AS rd, unnest($6::int4[]) AS t, unnest($7::bool[]) AS f, unnest($8::text[]) AS p,
-             generate_series(1, cardinality($1)) AS i) u
+             generate_subscripts($1::int4[], 1) AS i) u
 WHERE d.bucket = ANY(ARRAY[u.b]) AND d.notification_id = u.n AND d.channel = u.c AND d.target = u.tg AND d.redrive = u.rd
   AND d.tries = u.t AND d.state = 0
 RETURNING u.i

@@ -20,7 +20,7 @@ WITH moved AS (
                  unnest($9::bool[]) AS un, unnest($10::text[]) AS rs, unnest($11::int4[]) AS oc, unnest($12::int4[]) AS lv,
                  unnest($13::int4[]) AS cd, unnest($14::int4[]) AS wm, unnest($15::bool[]) AS pd, unnest($16::text[]) AS en,
                  unnest($17::text[]) AS dt, unnest($18::text[]) AS pi, unnest($19::bool[]) AS fr, unnest($20::bool[]) AS po,
-                 unnest($21::int8[]) AS se, unnest($22::uuid[]) AS cl, generate_series(1, cardinality($1)) AS i) u
+                 unnest($21::int8[]) AS se, unnest($22::uuid[]) AS cl, generate_subscripts($1::int4[], 1) AS i) u
     WHERE d.bucket = ANY(ARRAY[u.b]) AND d.notification_id = u.n AND d.channel = u.c AND d.target = u.tg AND d.redrive = u.rd
       AND d.tries = u.t AND d.state = 1
     RETURNING u.*, d.lane, d.provider -- all of u: to join it again would compare every row with every other
