@@ -71,7 +71,8 @@ void members_column(struct pg *pg, const struct members *of, struct member_colum
 void members_names(struct pg *pg, const struct members *of); // the five of a delivery's key
 
 // The statements of the further flights; each only when there is a member for it (then true).
-// Members are numbered for their results in the order in which they stand.
+// Members are numbered for their results in the order in which they stand. The contents that are
+// asked for have `max` bytes together, and one more.
 bool members_ask_content(struct pg *pg, const struct member *members, size_t n, int64_t max);
 bool members_add_content(struct pg *pg, const struct member *members, size_t n);
 bool members_add_wire(struct pg *pg, const struct member *members, size_t n);
@@ -82,8 +83,7 @@ bool members_add_held(
 void members_add_claim(
         struct pg *pg, const struct member *members, size_t n, const struct key ids[2], int64_t ms);
 
-// Hands the stored contents, at most about `max` bytes together, to those that have some. How many
-// bytes they were.
+// Hands the contents that result `call` brings to those that asked for theirs. How many bytes.
 size_t members_read_content(const struct pg *pg, int call, struct member *members, size_t n);
 
 // Marks as confirmed those of this fate whose number result `call` names.
