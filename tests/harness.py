@@ -34,7 +34,7 @@ sys.dont_write_bytecode = True
 from kit.cluster import Cluster  # noqa: E402
 from kit.http import Answer, Load, RawSocket, get, post_all  # noqa: E402
 from kit.pawl import Pawl, Program, binary, build_dir, build_option, has_faults, parse_metrics, secret  # noqa: E402
-from kit.procs import ROOT, SHARED, Proc, eventually, free_ports, gone, scratch, tool  # noqa: E402
+from kit.procs import ROOT, SHARED, Proc, eventually, free_ports, gone, scratch, tool, whole_lines  # noqa: E402
 from kit.runner import Skip, alone, check, eq, main, timeout  # noqa: E402
 from kit.sign import (Request, app_auth, app_request, as_body, erp_request, erp_sign, stripe_event,  # noqa: E402
                       stripe_request, stripe_sign)

@@ -50,9 +50,7 @@ class Nginx:
 
     def hits(self, **want):
         """The requests of its log whose fields are these."""
-        path = os.path.join(self.dir, "logs", "a.log")
-        with open(path, encoding="utf-8") as f:
-            rows = [json.loads(line) for line in f if line.endswith("\n")]
+        rows = [json.loads(line) for line in procs.whole_lines(os.path.join(self.dir, "logs", "a.log"))]
         return [row for row in rows if all(row[k] == v for k, v in want.items())]
 
     def close(self):

@@ -36,7 +36,7 @@ def up(folder, name="up", **env):
     def told():
         if not proc.alive():
             raise AssertionError(f"up ended with {proc.popen.returncode}:\n{proc.tail()}")
-        return next((json.loads(line) for line in proc.output().splitlines() if line.startswith('{"dir"')), None)
+        return next((json.loads(line) for line in whole_lines(proc.log_path) if line.startswith('{"dir"')), None)
 
     return proc, eventually(told, 60, "up is ready")
 

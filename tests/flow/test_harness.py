@@ -1,6 +1,8 @@
 """The harness itself, without pawl: a peer that lies would make every other test worthless."""
+import os
 import smtplib
 import socketserver
+import sys
 import threading
 import time
 
@@ -168,6 +170,24 @@ def test_signatures_are_those_of_the_providers(t):
     check(want in got, f"want {want}, got {got}")
 
 
+IN_HALVES = """import sys
+with open(sys.argv[1], "ab", buffering=0) as f:
+    for _ in range(300_000):
+        f.write(b"x" * 10)
+        f.write(b"x" * 10 + b"\\n")
+"""
+
+
+def test_a_record_that_is_being_written_is_not_taken_for_two(_t):
+    path = os.path.join(scratch("pawl-lines-"), "records")
+    writer, seen = Proc("halves", [sys.executable, "-c", IN_HALVES, path]), 0
+    while writer.alive():
+        lines = whole_lines(path) if os.path.exists(path) else []
+        eq(set(map(len, lines)) - {20}, set())
+        seen += 0 < len(lines) < 300_000
+    check(seen > 0, "it was read while it was written")
+
+
 def test_metrics_are_read(t):
     series = parse_metrics('# HELP a b\na_total{x="1",y="a\\"b"} 3\na_total{x="2"} 4.5\nb 1e3 1700000000\n')
     eq(series["a_total", (("x", "1"), ("y", 'a\\"b'))], 3.0)
@@ -181,6 +201,5 @@ def test_everything_ends_with_the_test(t):
     pids = inner.proc.tree()
     check(len(pids) > 3, "PostgreSQL has children")
     procs.end_since(mark)
-    import os
     eventually(lambda: not any(os.path.exists(f"/proc/{p}/exe") for p in pids), 5, "all of its processes are gone")
     check(not os.path.exists(inner.dir), "its folder is gone")

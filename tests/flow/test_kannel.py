@@ -71,7 +71,7 @@ class Kannel:
         return subprocess.run(["bash", "-c", f"exec 3<>/dev/tcp/127.0.0.1/{port}"], capture_output=True, check=False).returncode == 0
 
     def got(self):
-        return [line.partition("<")[2].rstrip(">") for line in self.network.output().splitlines() if "Got message" in line]
+        return [line.partition("<")[2].rstrip(">") for line in whole_lines(self.network.log_path) if "Got message" in line]
 
     def close(self):
         for proc in reversed(self.procs):

@@ -102,6 +102,13 @@ def free_ports(n=1):
     raise RuntimeError("no free ports found")
 
 
+def whole_lines(path):
+    """The lines of a file that another process is writing, without one that has no end yet. It is read in one go: a loop over the
+    file would go on behind that one, and take what is written meanwhile for a line of its own."""
+    with open(path, encoding="utf-8", errors="replace") as f:
+        return f.read().split("\n")[:-1]
+
+
 def eventually(check, timeout=10.0, what=None, every=0.02):
     """Calls check() until it is true and returns its value; AssertionError after timeout seconds."""
     end = time.monotonic() + timeout * SLOW

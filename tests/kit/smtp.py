@@ -62,8 +62,7 @@ class SmtpSink:
 
     def records(self):
         """Every record in order: mails taken (kind "mail") and refusals (kind "refused")."""
-        with open(self.record, encoding="utf-8") as f:
-            return [json.loads(line) for line in f if line.endswith("\n")]
+        return [json.loads(line) for line in procs.whole_lines(self.record)]
 
     def mails(self, rcpt=None):
         """The mails that were taken whole, whatever was answered then; of one recipient if given."""
