@@ -227,6 +227,9 @@ static int tell(const struct reverify *reverify)
         table_text(&reverify->table, out_width(), &out);
         totals_text(&reverify->totals, reverify->dry, &out);
     }
+    if (reverify->totals.requests > TABLE_ROWS_MAX)
+        out_note(reverify->call, "the first %d of them are listed; the totals are of all",
+                TABLE_ROWS_MAX);
     return out_data(&out, reverify->totals.failed > 0 ? EXIT_PARTIAL : EXIT_DONE);
 }
 

@@ -97,9 +97,12 @@ bool owed_load(struct pg *pg, int versions, int64_t since_s, struct owed *ret_ow
     int base = 0;
     pg_add(pg, versions);
     pg_p_big(pg, since_s);
+    pg_p_int(pg, OWED_VERSIONS_MAX + 1);
     if (!pg_fly(pg, context_soon(), err))
         return false;
     size_t n = (size_t)pg_rows(pg, 0);
+    ret_owed->more = n > OWED_VERSIONS_MAX;
+    n = ret_owed->more ? OWED_VERSIONS_MAX : n;
     AUTO_FREE int32_t *list = xcalloc(n + 1, sizeof *list);
     for (size_t i = 0; i < n; i++)
         list[i] = pg_int(pg, 0, (int)i, 0);

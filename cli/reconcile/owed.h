@@ -17,6 +17,8 @@ struct owed_cap {
     bool across, by_order;
 };
 
+enum { OWED_VERSIONS_MAX = 256 };
+
 struct owed {
     struct triples messages; // policy version, state, message that an applied move to it owes
     struct triples steps;    // policy version, message, channel that a notification owes a delivery
@@ -24,6 +26,7 @@ struct owed {
     size_t n_caps;
     int64_t keep_keys_s; // of the active policy
     size_t unreadable;   // versions that this binary can't read: nothing is said of theirs
+    bool more;           // nor of those before the newest OWED_VERSIONS_MAX: there are some
 };
 void owed_fini(struct owed *owed);
 #define AUTO_OWED __attribute__((cleanup(owed_fini)))

@@ -152,13 +152,20 @@ static int finish(struct run *run)
 {
     const size_t *counts = run->counts;
     if (call_has(run->call, FLAG_JSON))
-        text_str(&run->out, "],\"next\":null}\n");
+        text_fmt(&run->out,
+                "],\"next\":null,\"versions\":{\"unreadable\":%zu,\"older_left_out\":%s}}\n",
+                run->owed.unreadable, run->owed.more ? "true" : "false");
     else
         text_fmt(&run->out, "%zu of %zu hold%s\n", counts[VERDICT_OK], run->n,
                 counts[VERDICT_UNJUDGED] ? "; some took too long" : "");
     if (run->owed.unreadable)
         out_note(run->call, "%zu policy versions can't be read: what they owe was not judged",
                 run->owed.unreadable);
+    if (run->owed.more)
+        out_note(run->call,
+                "more than %d policy versions: what those before the newest %d owe was not judged; "
+                "ask for less by --since",
+                OWED_VERSIONS_MAX, OWED_VERSIONS_MAX);
     int code = counts[VERDICT_UNJUDGED] ? EXIT_LATER : EXIT_DONE;
     return out_data(&run->out, counts[VERDICT_BROKEN] ? EXIT_NEGATIVE : code);
 }

@@ -82,6 +82,13 @@ static void add_problem(struct text *out, enum answer_row row, const struct arri
     text_str(out, "}\n");
 }
 
+static const char *allowed(const char *flags)
+{
+    if (strchr(flags, 'G'))
+        return "GET, POST";
+    return strchr(flags, 'A') ? "POST" : NULL;
+}
+
 void answer_make(enum answer_row row, const struct arrival *arrival, struct answer_shape *ret_shape,
         struct text *out)
 {
@@ -97,7 +104,7 @@ void answer_make(enum answer_row row, const struct arrival *arrival, struct answ
             .close = strchr(from->flags, 'C'),
             .soon = strchr(from->flags, 'S'),
             .retry_after = strchr(from->flags, 'R'),
-            .allow = strchr(from->flags, 'A'),
+            .allow = allowed(from->flags),
             .authenticate = strchr(from->flags, 'W'),
             .replayed = strchr(from->flags, 'I')};
     if (row == ROW_RECEIVED)

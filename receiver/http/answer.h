@@ -20,9 +20,10 @@ enum answer_row {
 
 struct answer_shape {
     int status;
-    const char *reason, *content_type;               // content_type NULL = no body
-    bool close, soon;                                // soon: Retry-After is short
-    bool retry_after, allow, authenticate, replayed; // headers to add
+    const char *reason, *content_type;        // content_type NULL = no body
+    const char *allow;                        // the methods that would do; NULL = not said
+    bool close, soon;                         // soon: Retry-After is short
+    bool retry_after, authenticate, replayed; // headers to add
 };
 
 // The row for what the accept stage decided.

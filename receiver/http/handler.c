@@ -276,7 +276,7 @@ static void unsubscribe(struct visit *visit, const struct policy *policy, struct
     bool post = slice_eq(visit->received.method, SLICE("POST"));
     bool get = slice_eq(visit->received.method, SLICE("GET"));
     if (!post && !get)
-        reject(visit, ROW_METHOD, "method");
+        reject(visit, ROW_LINK_METHOD, "method");
     else if (!unsubscribe_read(policy, token, visit->received.now_s, &place))
         reject(visit, ROW_NO_LINK, "unsubscribe_token");
     else if (get)

@@ -109,7 +109,7 @@ static void add_headers(h2o_req_t *req, const struct answer_shape *shape)
     if (shape->retry_after)
         http_reply_header(req, "retry-after", shape->soon ? ANSWER_RETRY_SOON : ANSWER_RETRY_AFTER);
     if (shape->allow)
-        http_reply_header(req, "allow", "POST");
+        http_reply_header(req, "allow", shape->allow);
     if (shape->authenticate)
         http_reply_header(req, "www-authenticate", "Bearer realm=\"hooks\"");
     if (shape->replayed)

@@ -151,6 +151,19 @@ def test_what_was_emptied_is_out_of_reach_and_not_broken(t):
     check("can't be judged any more" in w.must("reconcile"), "and it is said")
 
 
+def test_policy_versions_past_the_newest_256_are_told_of(t):
+    w = busy_world(t)
+    w.breaks["all"] = "moves are said to be made under policies that are not there"
+    more = "INSERT INTO pawl.moves SELECT (m #= hstore('policy', g::text)).* FROM pawl.moves m, generate_series(2, %s) g WHERE event_id = 'e-1'"
+    w.cluster.query("CREATE EXTENSION hstore")
+    w.cluster.query(more, (256,))
+    check("more than" not in w.run("reconcile")[2], "256 are judged")
+    w.cluster.query("UPDATE pawl.moves SET policy = 257 WHERE policy = 256")
+    w.cluster.query(more, (256,))
+    check("what those before the newest 256 owe was not judged" in w.run("reconcile")[2], "one more is not")
+    eq(json.loads(w.run("reconcile", "--json")[1])["versions"], {"unreadable": 256, "older_left_out": True})
+
+
 def test_only_so_far_back_and_not_without_a_database(t):
     w = busy_world(t)
     w.breaks["all"] = "an old notification loses its delivery"

@@ -105,6 +105,18 @@ def test_a_second_reverify_records_no_copy_twice(t):
             w.cluster.value("SELECT count(*) FROM pawl.bodies")), ([(2, 1), (3, 1)], 2))
 
 
+def test_a_list_that_is_too_long_says_so(t):
+    w = t.world(dispatchers=0)
+    w.post(forged(1))
+    kept(w, 1)
+    w.cluster.query("CREATE EXTENSION hstore")
+    w.cluster.query("INSERT INTO pawl.rejected SELECT (r #= hstore('id', gen_random_uuid()::text)).* FROM pawl.rejected r, generate_series(1, 20000)")
+    _, out, err = w.run("inbox", "reverify", "--source", "stripe", "--dry-run")
+    eq(len(out.splitlines()), 1 + 20000 + 1, "a heading, the rows, the totals")
+    check(out.splitlines()[-1].startswith("20001 kept requests"), "the totals are of all")
+    check("the first 20000 of them are listed" in err, err)
+
+
 def test_what_can_not_be_admitted_is_said(t):
     w = t.world(dispatchers=0)
     big = stripe_event("evt-big", "step.s1", "o-big", note="x" * 100000)

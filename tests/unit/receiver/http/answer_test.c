@@ -17,13 +17,14 @@ static void answers_by_the_table_of_the_design(void **state)
         const char *name;
         enum answer_row row;
         int status;
-        const char *code, *headers; // C close, R Retry-After, A Allow, W WWW-Authenticate
+        const char *code, *headers; // C close, R Retry-After, A Allow (G: GET too), W WWW-Authenticate
     } rows[] = {
             {"malformed", ROW_MALFORMED, 400, "malformed_http", "C"},
             {"no idempotency key", ROW_NO_KEY, 400, "idempotency_key_missing", ""},
             {"unauthorized", ROW_UNAUTHORIZED, 401, "unauthorized", "W"},
             {"unknown source", ROW_NOT_FOUND, 404, "unknown_source", ""},
             {"wrong method", ROW_METHOD, 405, "method_not_allowed", "A"},
+            {"wrong method of a link", ROW_LINK_METHOD, 405, "method_not_allowed", "AG"},
             {"in flight", ROW_IN_FLIGHT, 409, "in_flight", "R"},
             {"too large", ROW_TOO_LARGE, 413, "too_large", ""},
             {"mismatch", ROW_MISMATCH, 422, "idempotency_mismatch", ""},
@@ -43,7 +44,9 @@ static void answers_by_the_table_of_the_design(void **state)
         assert_row(shape.close == (strchr(rows[i].headers, 'C') != NULL), rows[i].name);
         assert_row(shape.retry_after == (strchr(rows[i].headers, 'R') != NULL), rows[i].name);
         assert_row(shape.soon == (strchr(rows[i].headers, 'S') != NULL), rows[i].name);
-        assert_row(shape.allow == (strchr(rows[i].headers, 'A') != NULL), rows[i].name);
+        assert_row(!shape.allow == !strchr(rows[i].headers, 'A'), rows[i].name);
+        const char *allow = strchr(rows[i].headers, 'G') ? "GET, POST" : "POST";
+        assert_row(!shape.allow || strcmp(shape.allow, allow) == 0, rows[i].name);
         assert_row(shape.authenticate == (strchr(rows[i].headers, 'W') != NULL), rows[i].name);
         assert_row(strcmp(answer_code(rows[i].row), rows[i].code) == 0, rows[i].name);
         assert_row(strstr(body, "\"code\":\"") && strstr(body, rows[i].code), rows[i].name);
