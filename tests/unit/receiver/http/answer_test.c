@@ -17,7 +17,7 @@ static void answers_by_the_table_of_the_design(void **state)
         const char *name;
         enum answer_row row;
         int status;
-        const char *code, *headers; // C close, R Retry-After, A Allow (G: GET too), W who
+        const char *code, *headers; // C close, R Retry-After, A Allow (G: GET too), W challenge
     } rows[] = {
             {"malformed", ROW_MALFORMED, 400, "malformed_http", "C"},
             {"no idempotency key", ROW_NO_KEY, 400, "idempotency_key_missing", ""},
