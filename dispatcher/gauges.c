@@ -5,13 +5,34 @@
 #include "common/metrics.h"
 #include "dispatcher/dispatcher_sql.h"
 
+enum {
+    FIRST_MS = 1000, // after the start: a backlog is claimed before it is counted
+    EVERY_MS = 10000,
+    REST = 100, // times as long as it took: a million rows take the server some tenths of a second
+    REST_MAX_MS = 300000,
+};
+
 struct gauges {
     int64_t read_ms; // when the figures were read last, 0 = never
+    int64_t started_ms, next_ms;
 };
 
 struct gauges *gauges_new(void)
 {
-    return xcalloc(1, sizeof(struct gauges));
+    struct gauges *gauges = xcalloc(1, sizeof *gauges);
+    gauges->next_ms = clock_mono_ms() + FIRST_MS;
+    return gauges;
+}
+
+int64_t gauges_rest_ms(int64_t took_ms)
+{
+    int64_t rest_ms = took_ms < REST_MAX_MS / REST ? took_ms * REST : REST_MAX_MS;
+    return rest_ms > EVERY_MS ? rest_ms : EVERY_MS;
+}
+
+int64_t gauges_next_ms(const struct gauges *gauges)
+{
+    return gauges->next_ms;
 }
 
 void gauges_free(struct gauges *gauges)
@@ -27,7 +48,9 @@ void gauges_show_age(const struct gauges *gauges, int64_t now_ms)
 
 static enum work start(void *self, struct pg *pg, struct err *err)
 {
-    (void)self;
+    struct gauges *gauges = self;
+    gauges->started_ms = clock_mono_ms();
+    gauges->next_ms = gauges->started_ms + EVERY_MS; // if it fails
     pg_add(pg, SQL_GAUGES);
     pg_p_ints(pg);
     for (int channel = CHANNEL_EMAIL; channel < CHANNEL_COUNT; channel++)
@@ -53,6 +76,7 @@ static enum work next(void *self, struct pg *pg, struct err *err)
         series_set(metric(METRIC_HELD, channel, NULL), (double)pg_big(pg, 0, row, 5));
     }
     gauges->read_ms = clock_mono_ms();
+    gauges->next_ms = gauges->read_ms + gauges_rest_ms(gauges->read_ms - gauges->started_ms);
     gauges_show_age(gauges, gauges->read_ms);
     return WORK_DONE;
 }

@@ -8,8 +8,7 @@
 enum {
     TAKEOVER_EVERY_MS = 1000,
     RESUME_EVERY_MS = 1000,
-    RESUME_MORE_MS = 50, // claims come in between
-    GAUGES_EVERY_MS = 10000,
+    RESUME_MORE_MS = 50,   // claims come in between
     RECORD_GATHER = 100,   // so many results are worth a record at once; fewer ..
     RECORD_GATHER_MS = 10, // .. wait so long after the one before, while more are to come
     EX_CONFIG_CODE = 78,
@@ -180,8 +179,7 @@ static bool choose(struct loop *loop, int64_t now, struct work_kind *ret_work)
         *ret_work = zones_work(loop->zones);
     } else if (ask_next(loop, loop->claimers[DESK_MAIN], now, ret_work)) {
         ;
-    } else if (now >= loop->gauges_ms) {
-        loop->gauges_ms = now + GAUGES_EVERY_MS;
+    } else if (now >= gauges_next_ms(loop->gauges)) {
         *ret_work = gauges_work(loop->gauges);
     } else {
         return false;
@@ -313,7 +311,7 @@ static int64_t claim_at_ms(const struct loop *loop, int64_t now)
 // The main desk's work but claims and policies.
 static int64_t upkeep_at_ms(const struct loop *loop)
 {
-    int64_t at = earlier(loop->gauges_ms, leases_renew_at(&loop->leases));
+    int64_t at = earlier(gauges_next_ms(loop->gauges), leases_renew_at(&loop->leases));
     if (!loop->stopping)
         at = earlier(at, earlier(loop->resume_ms, tokens_next_ms(loop->bearers.tokens)));
     if (may_look(loop))

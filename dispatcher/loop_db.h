@@ -58,7 +58,7 @@ struct loop {
     struct turns turns; // whose claim is next
 
     bool was_connected; // once: from then on nothing ends the process but a signal
-    int64_t takeover_ms, resume_ms, gauges_ms, refresh_ms;
+    int64_t takeover_ms, resume_ms, refresh_ms;
     int64_t record_ms; // the last record began
 
     int64_t files_told_ms; // when it may be told again that files can't be read

@@ -33,10 +33,13 @@ class Sink:
 
 
 def claims(side, n):
-    """A round: some processes that each send BURST from a backlog of n, started anew; the median and the 95 % of their claims."""
+    """A round: some processes that each send BURST from a backlog of n made anew (0: from the one that is there); the median and
+    the 95 % of their claims."""
     def play(_seconds):
         found = []
         for _ in range(BURSTS):
+            if n:
+                side.forget_due()
             side.fill(n)
             found += sum((f["claim_ms"] for f in side.drain(limit=BURST, seconds=30)), [])
         found.sort()
@@ -193,6 +196,8 @@ def run(bench):
     costs(bench, some // 5)
     whole(bench, cluster, some, short)
     in_memory(bench, cluster, many, 2 * SLOW_S)
+    bench.note("No claim above was timed while the backlog is counted for the metrics. A million takes the server 0.2 s, in which claims on"
+               " two cores take a third longer; the next count comes a hundred times as long later, and the first a second after the start.")
     bench.note("What is due was put in by SQL in bulk before each round, and what a round of a million took was put in again.")
     bench.note("Pawl's jobs are mails of a text and an HTML part that are rendered and stored; the queues' jobs do nothing.")
     bench.note("Two cores are the limit here, so that what a job costs them decides. A mail of Pawl is marked on the wire before it"

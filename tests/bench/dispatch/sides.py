@@ -113,6 +113,11 @@ class PawlSide(Side):
         moment = self.db.value(f"SELECT ({start})::timestamptz")
         self.db.query(text("seed.sql"), {"n": n, "from": moment, "every": EVERY})
 
+    def forget_due(self):
+        """Takes out what is due: what a process claimed ahead and gave back has its content stored, and its next claim reads it
+        instead of rendering."""
+        self.db.query("DELETE FROM pawl.due WHERE due_at <= now()")
+
     def copy(self, name):
         """Another database with the same deliveries, of which none is due."""
         self.db._forget()  # pylint: disable=protected-access
