@@ -209,6 +209,21 @@ def test_a_story_has_every_hop(t):
     eq(w.run("story", "78")[0], 3)
 
 
+def test_an_event_that_came_while_two_generations_of_keys_overlap_is_shown_once(t):
+    w = t.world(policy="strict", dispatchers=0)
+    w.cluster.query("INSERT INTO pawl.key_gen (gen, overlap) SELECT max(gen) + 1, true FROM pawl.key_gen")
+    to = ["--to", f"http://127.0.0.1:{w.ports()[0]}"]
+    sent = w.json("trigger", "shop:step.s1", "--order", "77", "--id", "k1", "--copies", "5", "--parallel", "5", *to)
+    eq(w.cluster.value("SELECT count(*) FROM pawl.keys WHERE event_id = 'k1'"), 2, "it is in two slots")
+    eq((sent["copies"], sent["accepted"], sent["caught"], sent["failed"]), (5, 1, 4, 0))
+    for ref in ("77", "k1"):
+        check(w.json("story", ref)["verdict"].startswith("5 webhook copies -> 1 move "), w.json("story", ref)["verdict"])
+    eq([i["event"] for i in w.json("inbox", "show", "k1")["items"]], ["k1"])
+    # In each of its slots the key is known to the next copy, whose outcome is not taken for that of the row in the other.
+    again = w.json("trigger", "shop:step.s1", "--order", "77", "--id", "k1", *to)
+    eq((again["accepted"], again["caught"], again["failed"]), (0, 1, 0))
+
+
 def test_lists_show_what_came_in_and_went_out(t):
     w = t.world(policy="strict")
     w.json("trigger", "stripe:step.s1", "--order", "5", "--id", "evt_x", "--set", "/extra=true",
