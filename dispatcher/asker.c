@@ -2,7 +2,11 @@
 
 #include "dispatcher/send/providers.h"
 
+#include <assert.h>
 #include <stdio.h>
+
+// Rounds that hang leave room for what asks for tokens.
+static_assert(TRANSPORT_FETCHES >= LOOKS_MAX * LOOKS_ROUNDS + 4, "room for every question");
 
 struct question {
     const struct driver_row *driver;

@@ -174,7 +174,7 @@ static bool choose(struct loop *loop, int64_t now, struct work_kind *ret_work)
     } else if (!loop->stopping && now >= tokens_next_ms(loop->bearers.tokens)) {
         *ret_work = tokens_work(loop->bearers.tokens);
     } else if (now >= lookups_next_ms(loop->lookups, may_look(loop))) {
-        *ret_work = lookups_work(loop->lookups);
+        *ret_work = lookups_work(loop->lookups, may_look(loop));
     } else if (zones_wanted(loop->zones)) {
         *ret_work = zones_work(loop->zones);
     } else if (ask_next(loop, loop->claimers[DESK_MAIN], now, ret_work)) {

@@ -1,9 +1,9 @@
--- Takes at most $1 rows of the look-up lanes ($2): deliveries whose provider is to be asked what became of a try. The columns
--- from state on are NULL when that is settled by now: such a row is only deleted.
+-- Takes at most $1 rows of a look-up lane ($2): deliveries whose provider is to be asked what became of a try. The columns
+-- from state on are NULL when that is settled by now: such a row is only deleted. One lane, so that the index has them in order.
 -- returns: bucket, notification_id, channel, target, redrive, tries, state, provider, look-ups settle us, created us,
 --   now us, ids of messages before, of which receipts said that they failed, text[] (NULL = none)
 WITH chosen AS MATERIALIZED (
-    SELECT ctid FROM due WHERE lane = ANY($2::int4[]) AND due_at <= now() ORDER BY due_at LIMIT $1::int4 FOR UPDATE SKIP LOCKED
+    SELECT ctid FROM due WHERE lane = $2::int4 AND due_at <= now() ORDER BY due_at LIMIT $1::int4 FOR UPDATE SKIP LOCKED
 ), taken AS (
     DELETE FROM due WHERE ctid = ANY(ARRAY(SELECT ctid FROM chosen))
     RETURNING bucket, notification_id, channel, target, redrive, tries

@@ -31,8 +31,9 @@ enum phase {
     PHASE_RECORDING
 };
 
-struct lookups {
-    struct lookup_options options;
+struct round {
+    const struct lookup_options *options;
+    enum channel_kind channel;
     enum phase phase;
     struct look looks[LOOKS_MAX];
     size_t n;
@@ -41,44 +42,51 @@ struct lookups {
     int64_t granted_ms, next_ms, asked_us;
 };
 
+struct lookups {
+    struct lookup_options options;
+    struct round rounds[LOOKS_ROUNDS];
+};
+
 struct lookups *lookups_new(const struct lookup_options *options)
 {
-    struct lookups *l = xcalloc(1, sizeof *l);
-    l->options = *options;
-    return l;
+    struct lookups *lookups = xcalloc(1, sizeof *lookups);
+    lookups->options = *options;
+    for (int i = 0; i < LOOKS_ROUNDS; i++)
+        lookups->rounds[i] = (struct round){
+                .options = &lookups->options, .channel = (enum channel_kind)(CHANNEL_EMAIL + i)};
+    return lookups;
 }
 
-static void free_looks(struct lookups *l)
+static void free_looks(struct round *r)
 {
-    for (size_t i = 0; i < l->n; i++) {
-        free(l->looks[i].target);
-        free(l->looks[i].provider);
-        for (size_t k = 0; k < l->looks[i].n_failed; k++)
-            free(l->looks[i].failed[k]);
-        free(l->looks[i].failed);
+    for (size_t i = 0; i < r->n; i++) {
+        free(r->looks[i].target);
+        free(r->looks[i].provider);
+        for (size_t k = 0; k < r->looks[i].n_failed; k++)
+            free(r->looks[i].failed[k]);
+        free(r->looks[i].failed);
     }
-    l->n = 0;
+    r->n = 0;
 }
 
-static void forget(struct lookups *l, int64_t wait_ms)
+static void forget(struct round *r, int64_t wait_ms)
 {
-    free_looks(l);
-    l->phase = PHASE_IDLE;
-    l->next_ms = clock_mono_ms() + wait_ms;
+    free_looks(r);
+    r->phase = PHASE_IDLE;
+    r->next_ms = clock_mono_ms() + wait_ms;
 }
 
-void lookups_free(struct lookups *l)
+void lookups_free(struct lookups *lookups)
 {
-    if (!l)
-        return;
-    forget(l, 0);
-    free(l);
+    for (int i = 0; lookups && i < LOOKS_ROUNDS; i++)
+        free_looks(&lookups->rounds[i]);
+    free(lookups);
 }
 
-static bool all_landed(const struct lookups *l)
+static bool all_landed(const struct round *r)
 {
-    for (size_t i = 0; i < l->n; i++)
-        if (!l->looks[i].landed)
+    for (size_t i = 0; i < r->n; i++)
+        if (!r->looks[i].landed)
             return false;
     return true;
 }
@@ -97,30 +105,45 @@ bool look_failed(const struct look *look, const char *id)
     return false;
 }
 
-bool lookups_busy(const struct lookups *l)
+bool lookups_busy(const struct lookups *lookups)
 {
-    return l->phase != PHASE_IDLE;
+    for (int i = 0; i < LOOKS_ROUNDS; i++)
+        if (lookups->rounds[i].phase != PHASE_IDLE)
+            return true;
+    return false;
 }
 
-int64_t lookups_next_ms(const struct lookups *l, bool may_begin)
+static int64_t next_ms(const struct round *r, bool may_begin)
 {
-    if (l->phase == PHASE_IDLE)
-        return may_begin ? l->next_ms : INT64_MAX;
-    return l->phase == PHASE_ASKING && all_landed(l) ? l->next_ms : INT64_MAX;
+    bool ready = r->phase == PHASE_IDLE ? may_begin : r->phase == PHASE_ASKING && all_landed(r);
+    return ready ? r->next_ms : INT64_MAX;
+}
+
+// The one whose turn is first, so that none is left behind.
+static int first(const struct lookups *lookups, bool may_begin)
+{
+    int found = 0;
+    for (int i = 1; i < LOOKS_ROUNDS; i++)
+        if (next_ms(&lookups->rounds[i], may_begin) < next_ms(&lookups->rounds[found], may_begin))
+            found = i;
+    return found;
+}
+
+int64_t lookups_next_ms(const struct lookups *lookups, bool may_begin)
+{
+    return next_ms(&lookups->rounds[first(lookups, may_begin)], may_begin);
 }
 
 // --- Taking
 
-static enum work begin_round(struct lookups *l, struct pg *pg, struct err *err)
+static enum work begin_round(struct round *r, struct pg *pg, struct err *err)
 {
-    l->phase = PHASE_TAKING;
-    l->asked_us = clock_mono_us();
+    r->phase = PHASE_TAKING;
+    r->asked_us = clock_mono_us();
     pg_add_begin(pg);
     pg_add(pg, SQL_LOOK_TAKE);
     pg_p_int(pg, LOOKS_MAX);
-    pg_p_ints(pg);
-    for (int channel = CHANNEL_EMAIL; channel < CHANNEL_COUNT; channel++)
-        pg_e_int(pg, channel * 10 + LOOKS_LANE);
+    pg_p_int(pg, (int)r->channel * 10 + LOOKS_LANE);
     return pg_launch(pg, err) ? WORK_FLYING : WORK_FAILED;
 }
 
@@ -133,13 +156,12 @@ static void take_failed(const struct pg *pg, int row, struct look *look)
                 slice_dup(pg_array_bytes(pg, 1, row, COL_FAILED, look->n_failed));
 }
 
-static void take_row(struct lookups *l, const struct pg *pg, int row)
+static void take_row(struct round *r, const struct pg *pg, int row)
 {
     if (pg_null(pg, 1, row, COL_STATE))
         return;
-    struct look *look = &l->looks[l->n++];
-    *look = (struct look){.of = l,
-            .bucket = pg_int(pg, 1, row, COL_BUCKET),
+    struct look *look = &r->looks[r->n++];
+    *look = (struct look){.bucket = pg_int(pg, 1, row, COL_BUCKET),
             .notification = pg_uuid(pg, 1, row, COL_NOTIFICATION),
             .channel = (enum channel_kind)pg_int(pg, 1, row, COL_CHANNEL),
             .target = slice_dup(pg_bytes(pg, 1, row, COL_TARGET)),
@@ -153,23 +175,23 @@ static void take_row(struct lookups *l, const struct pg *pg, int row)
     take_failed(pg, row, look);
 }
 
-static enum work taken(struct lookups *l, struct pg *pg, struct err *err)
+static enum work taken(struct round *r, struct pg *pg, struct err *err)
 {
     int rows = pg_rows(pg, 1);
-    l->full = rows == LOOKS_MAX;
-    for (int row = 0; row < rows && l->n < LOOKS_MAX; row++)
-        take_row(l, pg, row);
+    r->full = rows == LOOKS_MAX;
+    for (int row = 0; row < rows && r->n < LOOKS_MAX; row++)
+        take_row(r, pg, row);
     if (rows > 0)
-        leases_clock_seen(l->options.leases, pg_big(pg, 1, 0, COL_NOW), l->asked_us);
-    l->phase = PHASE_CLAIMING;
-    l->claim = key_random();
-    l->granted_ms = clock_mono_ms();
-    if (l->n > 0) {
+        leases_clock_seen(r->options->leases, pg_big(pg, 1, 0, COL_NOW), r->asked_us);
+    r->phase = PHASE_CLAIMING;
+    r->claim = key_random();
+    r->granted_ms = clock_mono_ms();
+    if (r->n > 0) {
         pg_add(pg, SQL_LOOK_CLAIM);
-        pg_p_uuid(pg, l->claim);
-        pg_p_uuid(pg, l->options.leases->worker);
-        pg_p_big(pg, l->options.leases->lease_ms);
-        look_names_add(pg, l->looks, l->n);
+        pg_p_uuid(pg, r->claim);
+        pg_p_uuid(pg, r->options->leases->worker);
+        pg_p_big(pg, r->options->leases->lease_ms);
+        look_names_add(pg, r->looks, r->n);
     }
     pg_add_commit(pg);
     return pg_launch(pg, err) ? WORK_FLYING : WORK_FAILED;
@@ -177,9 +199,9 @@ static enum work taken(struct lookups *l, struct pg *pg, struct err *err)
 
 // --- Asking
 
-static const struct provider *provider_of(const struct lookups *l, const struct look *look)
+static const struct provider *provider_of(const struct round *r, const struct look *look)
 {
-    const struct policy *policy = l->options.sender(l->options.user);
+    const struct policy *policy = r->options->sender(r->options->user);
     const struct channel *channel = policy ? &policy->channels[look->channel] : NULL;
     for (size_t i = 0; channel && look->provider && i < channel->n_providers; i++) {
         const struct provider *provider = &channel->providers[i];
@@ -189,18 +211,18 @@ static const struct provider *provider_of(const struct lookups *l, const struct 
     return NULL;
 }
 
-static void ask_one(struct lookups *l, struct look *look)
+static void ask_one(struct round *r, struct look *look)
 {
-    const struct provider *provider = provider_of(l, look);
+    const struct provider *provider = provider_of(r, look);
     char hex[KEY_HEX];
     struct key key = key_delivery(
             look->notification, (int)look->channel, slice_of(look->target), look->redrive);
     key_hex(key, hex);
     look->looked.settle_ms = provider ? provider->settle_s * 1000 : 0;
-    look->looked.asked_us = leases_now_us(l->options.leases);
+    look->looked.asked_us = leases_now_us(r->options->leases);
     look->looked.askable = true; // its answer may come before this returns
     if (provider &&
-            l->options.ask(l->options.user, provider, look->channel, hex, look->created_us, look))
+            r->options->ask(r->options->user, provider, look->channel, hex, look->created_us, look))
         return;
     look->looked.askable = false;
     look->result = (struct attempt_result){
@@ -208,67 +230,67 @@ static void ask_one(struct lookups *l, struct look *look)
     look->landed = true;
 }
 
-static enum work claimed(struct lookups *l)
+static enum work claimed(struct round *r)
 {
-    if (l->n == 0) {
-        forget(l, l->full ? LOOKS_MORE_MS : LOOKS_EVERY_MS);
+    if (r->n == 0) {
+        forget(r, r->full ? LOOKS_MORE_MS : LOOKS_EVERY_MS);
         return WORK_DONE;
     }
-    leases_add(l->options.leases, l->claim, (int)l->n, l->granted_ms);
-    l->phase = PHASE_ASKING;
-    l->next_ms = 0;
-    for (size_t i = 0; i < l->n; i++)
-        ask_one(l, &l->looks[i]);
+    leases_add(r->options->leases, r->claim, (int)r->n, r->granted_ms);
+    r->phase = PHASE_ASKING;
+    r->next_ms = 0;
+    for (size_t i = 0; i < r->n; i++)
+        ask_one(r, &r->looks[i]);
     return WORK_DONE;
 }
 
 // --- Recording
 
-static enum work fence(struct lookups *l, struct pg *pg, struct err *err)
+static enum work fence(struct round *r, struct pg *pg, struct err *err)
 {
-    l->phase = PHASE_FENCING;
+    r->phase = PHASE_FENCING;
     pg_add_begin(pg);
     pg_add(pg, SQL_FENCE);
     pg_p_uuids(pg);
-    pg_e_uuid(pg, l->claim);
-    pg_p_uuid(pg, l->options.leases->worker);
+    pg_e_uuid(pg, r->claim);
+    pg_p_uuid(pg, r->options->leases->worker);
     return pg_launch(pg, err) ? WORK_FLYING : WORK_FAILED;
 }
 
-static void drop_batch(struct lookups *l)
+static void drop_batch(struct round *r)
 {
-    struct batch *batch = leases_find(l->options.leases, l->claim);
-    while (batch && !leases_member_done(l->options.leases, batch))
+    struct batch *batch = leases_find(r->options->leases, r->claim);
+    while (batch && !leases_member_done(r->options->leases, batch))
         ;
 }
 
-static enum work record(struct lookups *l, struct pg *pg, struct err *err)
+static enum work record(struct round *r, struct pg *pg, struct err *err)
 {
-    l->phase = PHASE_RECORDING;
+    r->phase = PHASE_RECORDING;
     if (pg_rows(pg, 1) == 0) {
         LOG0(WARNING, "lookup.stale", "the lease was taken over: the answers are dropped");
-        drop_batch(l);
-        free_looks(l);
+        drop_batch(r);
+        free_looks(r);
         pg_add_commit(pg);
         return pg_launch(pg, err) ? WORK_FLYING : WORK_FAILED;
     }
-    int64_t now_us = leases_now_us(l->options.leases);
-    for (size_t i = 0; i < l->n; i++) {
-        struct look *look = &l->looks[i];
+    int64_t now_us = leases_now_us(r->options->leases);
+    for (size_t i = 0; i < r->n; i++) {
+        struct look *look = &r->looks[i];
         look->looked.outcome = look->result.outcome;
         look->decision = look_decide(&look->looked, now_us);
     }
-    struct batch *batch = leases_find(l->options.leases, l->claim);
+    struct batch *batch = leases_find(r->options->leases, r->claim);
     if (batch)
         batch->releasing = true;
     pg_add(pg, SQL_LOOK_RECORD);
-    look_rows_add(pg, l->looks, l->n);
-    pg_p_uuid(pg, l->claim);
-    pg_p_uuid(pg, l->options.leases->worker);
+    look_rows_add(pg, r->looks, r->n);
+    pg_p_uuid(pg, r->claim);
+    pg_p_uuid(pg, r->options->leases->worker);
     pg_add(pg, SQL_RELEASE);
     pg_p_uuids(pg);
-    pg_e_uuid(pg, l->claim);
-    pg_p_uuid(pg, l->options.leases->worker);
+    pg_e_uuid(pg, r->claim);
+    pg_p_uuid(pg, r->options->leases->worker);
     pg_add_commit(pg);
     return pg_launch(pg, err) ? WORK_FLYING : WORK_FAILED;
 }
@@ -288,15 +310,15 @@ static void count(const struct look *look)
             L_STR("state", delivery_state_name(look->decision.state)));
 }
 
-static enum work recorded(struct lookups *l, const struct pg *pg)
+static enum work recorded(struct round *r, const struct pg *pg)
 {
-    for (int row = 0; l->n > 0 && row < pg_rows(pg, 0); row++) {
+    for (int row = 0; r->n > 0 && row < pg_rows(pg, 0); row++) {
         size_t i = (size_t)pg_int(pg, 0, row, 0) - 1;
-        if (i < l->n)
-            count(&l->looks[i]);
+        if (i < r->n)
+            count(&r->looks[i]);
     }
-    drop_batch(l);
-    forget(l, l->full ? LOOKS_MORE_MS : LOOKS_EVERY_MS);
+    drop_batch(r);
+    forget(r, r->full ? LOOKS_MORE_MS : LOOKS_EVERY_MS);
     return WORK_DONE;
 }
 
@@ -304,22 +326,22 @@ static enum work recorded(struct lookups *l, const struct pg *pg)
 
 static enum work start(void *self, struct pg *pg, struct err *err)
 {
-    struct lookups *l = self;
-    return l->phase == PHASE_ASKING ? fence(l, pg, err) : begin_round(l, pg, err);
+    struct round *r = self;
+    return r->phase == PHASE_ASKING ? fence(r, pg, err) : begin_round(r, pg, err);
 }
 
 static enum work next(void *self, struct pg *pg, struct err *err)
 {
-    struct lookups *l = self;
-    switch (l->phase) {
+    struct round *r = self;
+    switch (r->phase) {
     case PHASE_TAKING:
-        return taken(l, pg, err);
+        return taken(r, pg, err);
     case PHASE_CLAIMING:
-        return claimed(l);
+        return claimed(r);
     case PHASE_FENCING:
-        return record(l, pg, err);
+        return record(r, pg, err);
     case PHASE_RECORDING:
-        return recorded(l, pg);
+        return recorded(r, pg);
     case PHASE_IDLE:
     case PHASE_ASKING:
         break;
@@ -332,20 +354,23 @@ static enum work next(void *self, struct pg *pg, struct err *err)
 static void fail(void *self, struct pg *pg)
 {
     (void)pg;
-    struct lookups *l = self;
-    if (l->phase != PHASE_FENCING && l->phase != PHASE_RECORDING) {
-        forget(l, LOOKS_EVERY_MS);
+    struct round *r = self;
+    if (r->phase != PHASE_FENCING && r->phase != PHASE_RECORDING) {
+        forget(r, LOOKS_EVERY_MS);
         return;
     }
-    struct batch *batch = leases_find(l->options.leases, l->claim);
+    struct batch *batch = leases_find(r->options->leases, r->claim);
     if (batch)
         batch->releasing = false;
-    l->phase = l->n > 0 ? PHASE_ASKING : PHASE_IDLE;
-    l->next_ms = clock_mono_ms() + LOOKS_EVERY_MS;
+    r->phase = r->n > 0 ? PHASE_ASKING : PHASE_IDLE;
+    r->next_ms = clock_mono_ms() + LOOKS_EVERY_MS;
 }
 
-struct work_kind lookups_work(struct lookups *lookups)
+struct work_kind lookups_work(struct lookups *lookups, bool may_begin)
 {
-    return (struct work_kind){
-            .name = "lookup", .self = lookups, .start = start, .next = next, .fail = fail};
+    return (struct work_kind){.name = "lookup",
+            .self = &lookups->rounds[first(lookups, may_begin)],
+            .start = start,
+            .next = next,
+            .fail = fail};
 }

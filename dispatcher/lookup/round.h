@@ -4,7 +4,6 @@
 #include "dispatcher/lookup/lookup.h"
 
 struct look {
-    struct lookups *of;
     int bucket, redrive, tries;
     struct key notification;
     enum channel_kind channel;

@@ -43,7 +43,7 @@ struct transport_fetch {
 };
 MUST_CHECK bool transport_fetch(struct transport *transport, struct http_request *request,
         const struct transport_fetch *fetch, struct err *err);
-#define TRANSPORT_FETCHES 12     // at once
+#define TRANSPORT_FETCHES 28     // at once
 #define TRANSPORT_FETCH_MS 15000 // one takes so long at most
 
 // Waits at most wait_ms for transfers, extra_fd (the database's; -1 = none) or a wake-up.

@@ -44,7 +44,8 @@ static bool fill(struct transport *transport)
     if (!transport->multi)
         return false;
     // More room than connections, so that libcurl never closes one of its own accord.
-    curl_multi_setopt(transport->multi, CURLMOPT_MAXCONNECTS, (long)transport->n * 2 + 8);
+    curl_multi_setopt(
+            transport->multi, CURLMOPT_MAXCONNECTS, (long)transport->n * 2 + TRANSPORT_FETCHES);
     for (size_t i = 0; i < transport->n; i++) {
         struct link *link = &transport->links[i];
         transport->peers[i] = (struct peer){.io = &link_io,

@@ -235,7 +235,7 @@ class Sinch:
     HOW = {"1": "lost", "2": "gone", "3": "late", "4": "sick", "5": "wrong", "6": "busy"}
 
     def __init__(self):
-        self.batches, self.asked, self.posts, self.lock = [], [], {}, threading.Lock()
+        self.batches, self.asked, self.posts, self.lock, self.hold = [], [], {}, threading.Lock(), None
 
     def script(self, c, r):
         if r["headers"]["authorization"] != ["Bearer " + secret("sms")]:
@@ -262,6 +262,9 @@ class Sinch:
         with self.lock:
             self.asked.append(key)
             n = self.asked.count(key)
+        if self.hold:
+            self.hold.wait(30)
+        with self.lock:
             found = [b for b in self.batches if b["client_reference"] == key and datetime.datetime.fromisoformat(b["created_at"]) >= since]
         how = self.HOW[found[0]["to"][0][-1]] if found else ""
         if how in ("sick", "busy") and n == 1:
@@ -313,3 +316,48 @@ def test_what_sinch_never_took_goes_again_once_that_is_sure(t):
     eventually(lambda: "does not know of it" in (shop.deliveries(most)[0][4] or ""), 20, f"{shop.deliveries(most)}")
     eq((shop.deliveries(most)[0][2], len(peer.posts[number("gone", "most")])), ("unknown", 1))
     eq(shop.cluster.value("SELECT count(*) FROM pawl.deliveries WHERE lookup_at IS NOT NULL"), 0, "it is not asked for again")
+
+
+# --- Both at once.
+
+def both(t, mails, **how):
+    """A backlog of mails in doubt, and Postmark's search hangs."""
+    mark, peer = Postmark(), Sinch()
+    mark.hold = threading.Event()
+    pm, ps = t.keep(HttpPeer(mark.script)), t.keep(HttpPeer(peer.script))
+    channels = (f'  email: {{ from: "Shop <shop@example.net>", providers: [{{ driver: postmark, token: credential:api, url: "{pm.url}", settle: {SETTLE_S}s }}] }}\n'
+                f'  sms: {{ from: "+4915100000000", providers: [{{ driver: sinch, plan: plan1, token: credential:sms, url: "{ps.url}", settle: {SETTLE_S}s }}] }}')
+    shop = Shop(t, channels, "email, sms", **how)
+    for i in range(mails):
+        shop.order("least", email=f"lost+{i}@example.net")
+    eventually(lambda: len(mark.searches) >= min(mails, 8), 20, "Postmark is asked")
+    return mark, peer, shop
+
+
+def test_a_search_that_hangs_holds_up_no_other_channels(t):
+    """One round of eight that are not answered takes 15 s: what waits behind all of these waits for a minute."""
+    mark, peer, shop = both(t, 32)
+    try:
+        order = shop.order("least", phone=number("lost", "least"))
+        eventually(lambda: (2, "", "accepted", 1, None) in shop.deliveries(order), 25, "the text is found")
+        eq((shop.outcomes(order)[-1], len(peer.posts[number("lost", "least")])), (FOUND, 1))
+        check(len(set(mark.searches)) < 32, "Postmark has not answered by then")
+    finally:
+        mark.hold.set()
+
+
+def test_what_hangs_in_two_channels_is_given_up_and_recorded_at_sigterm(t):
+    mark, peer, shop = both(t, 1, host={"dispatcher": {"grace": "1s"}})
+    peer.hold = threading.Event()
+    try:
+        shop.order("least", phone=number("lost", "least"))
+        eventually(lambda: peer.asked, 10, "Sinch is asked, too")
+        rows = shop.cluster.query("SELECT cardinality(b) FROM pawl.claims WHERE lookup ORDER BY 1")
+        eq(rows, [(1,), (1,)], "a lease each")
+        eq(shop.w.dispatchers[0].stop(), 0)
+        eq(shop.cluster.value("SELECT count(*) FROM pawl.claims"), 0, "nothing is left to take over")
+        eq(shop.cluster.query("SELECT lane, count(*) FROM pawl.due GROUP BY 1 ORDER BY 1"), [(19, 1), (29, 1)])
+        eq(shop.cluster.value("SELECT count(*) FROM pawl.attempts WHERE outcome = %s", (UNANSWERED,)), 2)
+    finally:
+        mark.hold.set()
+        peer.hold.set()

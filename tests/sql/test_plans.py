@@ -154,3 +154,30 @@ def test_the_programs_plan_each_statement_once(t):
                 cur.execute("ROLLBACK")
         cur.execute("SELECT name, custom_plans FROM pg_prepared_statements WHERE custom_plans > 0")
         eq(cur.fetchall(), [])
+
+
+def executed(cur, sql):
+    """The plan of one run, which is rolled back."""
+    cur.execute("BEGIN")
+    cur.execute("EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) " + sql)
+    plan = cur.fetchone()[0]
+    cur.execute("ROLLBACK")
+    return (json.loads(plan) if isinstance(plan, str) else plan)[0]["Plan"]
+
+
+def test_of_a_backlog_no_more_is_read_than_is_taken(t):
+    cluster = t.migrated_cluster()
+    cur = session(cluster, "pawl_dispatcher")
+    takes = {"dispatcher/claim/take.sql": "8, '{10,11,12}', '{0,0,0}'", "dispatcher/lookup/look_take.sql": "8, 19"}
+    for name in takes:
+        prepare(cur, name, text_of(os.path.join(ROOT, name)))
+        executed(cur, f'EXECUTE "{name}" ({takes[name]})')
+    lanes = "i % 1024, lane, now() - i * interval '1 ms', md5(i::text)::uuid, 1, 0, 0, ''"
+    cluster.query(f"INSERT INTO pawl.due (bucket, lane, due_at, notification_id, channel, redrive, tries, target)"
+                  f" SELECT {lanes} FROM generate_series(1, {ROWS}) i, unnest(ARRAY[10, 11, 12, 19]) lane")
+    for when in ("by the plan of an empty table", "by the plan of a full one"):
+        for name, values in takes.items():
+            plan = executed(cur, f'EXECUTE "{name}" ({values})')
+            read = [n["Actual Rows"] * n["Actual Loops"] for n in nodes(plan) if n.get("Relation Name") == "due" and n["Actual Loops"]]
+            eq((plan["Actual Rows"], max(read)), (8, 8), f"{name} {when}")
+        cluster.query("ANALYZE pawl.due")
