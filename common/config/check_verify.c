@@ -86,6 +86,9 @@ static void check_signed(
             {parts->id && source->n_batch && !verify->id_header,
                     "signed: {id} is one of the whole request, and with 'batch' each event has "
                     "one: name it by id_header"},
+            {source->n_batch && whole == 0 && chosen,
+                    "signed: 'batch' needs {body} or {form}: of a list only its signed values "
+                    "would be protected, and a copy of the signature could carry other events"},
             {verify->id_header && !parts->id && !(parts->body == 1 && parts->all == 1),
                     "signed: add {id}, since id_header is not signed; only where {body} alone is "
                     "signed can a copy under another id be told by its bytes"}};
@@ -93,7 +96,7 @@ static void check_signed(
         if (rows[i].wrong)
             SAY(DIAG_ERROR, &verify->signed_form, NULL, "signed", "%s", rows[i].why);
     }
-    if (!parts->wrong && whole == 0 && chosen)
+    if (!parts->wrong && whole == 0 && chosen && !source->n_batch)
         SAY(DIAG_WARNING, &verify->signed_form, NULL, "signed",
                 "signed: without {body} only what is named is protected: one signature counts "
                 "once, and nothing else of the body should decide anything");
