@@ -268,8 +268,9 @@ static enum work apply(struct recorder *r, struct pg *pg, struct err *err)
         record_rows_add(pg, rows, r->n);
         pg_p_uuid(pg, r->options.leases->worker);
         r->suppresses = record_rows_suppress(pg, rows, r->n);
-        add_settle(r, pg);
+        record_rows_late(pg, rows, r->n);
         add_release(r, pg);
+        add_settle(r, pg); // of what has no claim any more
     }
     pg_add_commit(pg);
     if (FAULT_FAILS(record_before_commit)) {

@@ -185,19 +185,53 @@ static const struct column suppress_columns[] = {
         {pg_p_texts, e_detail},
 };
 
+static void add_chosen(struct pg *pg, const struct column *list, size_t n_list,
+        const struct record_row *rows, size_t n, bool (*chosen)(const struct record_row *row))
+{
+    for (size_t c = 0; c < n_list; c++) {
+        list[c].begin(pg);
+        for (size_t i = 0; i < n; i++)
+            if (chosen(&rows[i]))
+                list[c].element(pg, &rows[i]);
+    }
+}
+
+static bool any(
+        const struct record_row *rows, size_t n, bool (*chosen)(const struct record_row *row))
+{
+    for (size_t i = 0; i < n; i++)
+        if (chosen(&rows[i]))
+            return true;
+    return false;
+}
+
+static bool suppresses(const struct record_row *row)
+{
+    return row->decision->suppress != 0;
+}
+
 bool record_rows_suppress(struct pg *pg, const struct record_row *rows, size_t n)
 {
-    size_t first = 0;
-    while (first < n && !rows[first].decision->suppress)
-        first++;
-    if (first == n)
+    if (!any(rows, n, suppresses))
         return false;
     pg_add(pg, SQL_SUPPRESS);
-    for (size_t c = 0; c < ARRAY_LEN(suppress_columns); c++) {
-        suppress_columns[c].begin(pg);
-        for (size_t i = first; i < n; i++)
-            if (rows[i].decision->suppress)
-                suppress_columns[c].element(pg, &rows[i]);
-    }
+    add_chosen(pg, suppress_columns, ARRAY_LEN(suppress_columns), rows, n, suppresses);
     return true;
+}
+
+// It may have arrived, as one before it may have.
+static bool may_be_late(const struct record_row *row)
+{
+    enum attempt_outcome outcome = row->delivery->result.outcome;
+    return row->delivery->earlier_unknown > 0 &&
+           (outcome == ATTEMPT_ACCEPTED || outcome == ATTEMPT_UNKNOWN);
+}
+
+void record_rows_late(struct pg *pg, const struct record_row *rows, size_t n)
+{
+    enum { KEY_COLUMNS = 6 }; // up to the step
+    if (!any(rows, n, may_be_late))
+        return;
+    pg_add(pg, SQL_LATE);
+    add_chosen(pg, columns, KEY_COLUMNS, rows, n, may_be_late);
 }

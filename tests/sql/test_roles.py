@@ -15,12 +15,13 @@ COLUMNS = {  # rights on some columns only
     ("pawl_maint", "cap_slots", "UPDATE"): {"taken_at"},  # so that it may lock rows
     # What a receipt is judged by, and what it moves.
     ("pawl_receiver", "deliveries", "SELECT"): KEY | {"state", "tries", "unknown_tries", "delivery_order", "lane", "address", "provider_id",
-                                                      "expires_at", "retry_until", "lookup_at", "provider"},
+                                                      "expires_at", "retry_until", "lookup_at", "doubt_at", "provider"},
     ("pawl_receiver", "receipts", "SELECT"): {"bucket", "channel", "notification_id", "redrive", "kind", "provider_id"},
     ("pawl_dispatcher", "receipts", "SELECT"): {"bucket", "channel", "notification_id", "redrive", "kind", "provider_id"},
-    ("pawl_receiver", "deliveries", "UPDATE"): {"state", "reason", "updated_at", "provider_id", "lookup_at", "not_before"},
+    ("pawl_receiver", "deliveries", "UPDATE"): {"state", "reason", "updated_at", "provider_id", "lookup_at", "not_before",
+                                                      "unknown_tries", "doubt_at"},
     ("pawl_receiver", "unknown_outcomes", "SELECT"): KEY,
-    ("pawl_operator", "deliveries", "UPDATE"): {"state", "reason", "updated_at", "provider_id", "lookup_at"},  # by hand
+    ("pawl_operator", "deliveries", "UPDATE"): {"state", "reason", "updated_at", "provider_id", "lookup_at", "retry_until"},  # by hand
 }
 RINGS = {"keys": 4, "replay_keys": 4, "bodies": 16, "repeats": 16, "moves": 16, "attempts": 16, "contents": 16, "rejected": 16, "receipts": 16, "audit": 16}
 EMPTIED = [f"{ring}_{i}" for ring, n in RINGS.items() if ring != "audit" for i in range(n)]

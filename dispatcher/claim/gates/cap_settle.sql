@@ -1,4 +1,5 @@
--- Settles the slots of these caps that are held though their deliveries (the devices of one notification) have all ended:
+-- Settles the slots of these caps that are held though their deliveries (the devices of one notification) have all ended, and no
+-- later try than the one that a receipt spoke of is on the wire:
 -- dated by the last end when the message may have reached the peer, given back when it surely did not. Whoever ended them
 -- needs to know nothing of caps. What a rival holds just now is left to it, or to who asks next: nobody waits here. So it may lock
 -- slots out of key order, but only in a transaction that waits for no other slot afterwards: one that cap_take.sql chose elsewhere
@@ -13,7 +14,8 @@ WITH ended AS MATERIALIZED (
         OFFSET 0) s
     CROSS JOIN LATERAL (
         -- May have reached the peer: accepted, unknown, what a receipt made of these, and any unknown try before the end.
-        SELECT coalesce(bool_or(y.state IN (0, 1)), false) AS open,
+        SELECT coalesce(bool_or(y.state IN (0, 1) OR CASE WHEN y.unknown_tries > 0 THEN EXISTS (
+                   SELECT FROM claims c WHERE y.notification_id = ANY(c.n)) END), false) AS open,
                coalesce(max(y.updated_at) FILTER (WHERE y.state IN (2, 9, 10, 11, 12) OR y.unknown_tries > 0),
                         '-infinity') AS used_at
         FROM deliveries y

@@ -1,6 +1,7 @@
 -- Takes cap slots for the members of a claim: all that a member needs, or none. One row a member ($1, from 1) and cap: $2 the
 -- cap's place with that member, $3 its bucket, $4 its name, $5 most, $6 in so many milliseconds, $7.. the delivery, $11 it was
 -- never on the wire. $12 spreads claims over free slots. Before cap_settle.sql: it is the last that waits for slots.
+-- A delivery that a receipt about an earlier try ended is open while a claim of it is there: a later try may be on the wire.
 -- A slot is used while it is held, and until in_ms after its date. What is used is read of committed rows alone: "full" is
 -- never said because of a rival that may yet roll back, nor of a slot that is held though its delivery has ended. Slots are taken in
 -- key order (of the primary key, that is by bytes), and nothing of other rows' order is locked before, so that claims wait for one
@@ -22,7 +23,8 @@ WITH want AS MATERIALIZED (
         WHERE x.bucket = c.b AND x.cap = c.k
         OFFSET 0) s
     LEFT JOIN LATERAL (
-        SELECT coalesce(bool_or(y.state IN (0, 1)), false) AS open FROM deliveries y
+        SELECT coalesce(bool_or(y.state IN (0, 1) OR CASE WHEN y.unknown_tries > 0 THEN EXISTS (
+                   SELECT FROM claims c WHERE y.notification_id = ANY(c.n)) END), false) AS open FROM deliveries y
         WHERE y.bucket = s.of_bucket AND y.notification_id = s.notification_id AND y.channel = s.channel
           AND y.redrive = s.redrive
         OFFSET 0) d ON s.used_at IS NULL

@@ -21,16 +21,19 @@ WITH me AS MATERIALIZED (
     SELECT g.b, g.collapse, k.*, rank() OVER (PARTITION BY g.b, g.collapse, k.ch ORDER BY k.version DESC, k.at DESC) > 1 AS old
     FROM (SELECT DISTINCT b, collapse, ch FROM me) g
     CROSS JOIN LATERAL (
-        SELECT x.channel AS ch, x.notification_id AS n, x.target AS tg, x.state, x.order_version AS version, x.created_at AS at
+        SELECT x.channel AS ch, x.notification_id AS n, x.target AS tg, x.state, x.order_version AS version, x.created_at AS at,
+               -- A receipt about an earlier try ended it: a later one may be on the wire.
+               x.state > 1 AND CASE WHEN x.unknown_tries > 0 THEN EXISTS (SELECT FROM claims c WHERE x.notification_id = ANY(c.n))
+                                    ELSE false END AS flies
         FROM deliveries x
         WHERE x.bucket = g.b AND x.collapse = g.collapse AND x.channel = g.ch AND x.redrive = 0
         OFFSET 0) k
 ), family AS MATERIALIZED (
     SELECT *
-    FROM (SELECT b, collapse, n, ch, tg, state, old, max(i) OVER (PARTITION BY b, n, ch, tg) AS i
-          FROM (SELECT b, collapse, n, ch, tg, state, old, NULL::int8 AS i FROM kin
+    FROM (SELECT b, collapse, n, ch, tg, state, flies, old, max(i) OVER (PARTITION BY b, n, ch, tg) AS i
+          FROM (SELECT b, collapse, n, ch, tg, state, flies, old, NULL::int8 AS i FROM kin
                 UNION ALL
-                SELECT b, collapse, n, ch, tg, NULL, NULL, i FROM me) x) y
+                SELECT b, collapse, n, ch, tg, NULL, NULL, NULL, i FROM me) x) y
     WHERE state IS NOT NULL
 ), locked AS MATERIALIZED (
     SELECT f.b, f.n, f.ch, f.tg, f.i, f.old, d.rd
@@ -57,7 +60,7 @@ WITH me AS MATERIALIZED (
 ), left_over AS MATERIALIZED (
     -- in_hand: it is locked by this claim; behind: an older one may still be on its way.
     SELECT i, ch, (b, n, ch, tg) IN (SELECT b, n, ch, tg FROM locked) AS in_hand,
-           bool_or(old AND state IN (0, 1)) OVER (PARTITION BY b, collapse, ch) AS behind
+           bool_or(old AND (state IN (0, 1) OR flies)) OVER (PARTITION BY b, collapse, ch) AS behind
     FROM family
     WHERE (b, n, ch, tg) NOT IN (SELECT b, n, ch, tg FROM ended)
 )

@@ -1,0 +1,106 @@
+"""Receipts about an earlier try than the one that counts now: of what was cancelled, and of what is on the wire again."""
+import json
+import os
+import sys
+import threading
+import time
+
+from harness import *
+
+sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
+# pylint: disable=wrong-import-position
+from test_receipts import ACCEPTED, BOUNCED, DUE, PHONE, UNKNOWN, Rig  # noqa: E402
+
+
+class Held:
+    """A peer that takes the first request without a reply, holds the second, and notes when each was taken."""
+
+    def __init__(self):
+        self.taken, self.go = [], threading.Event()
+
+    def __call__(self, c, r):
+        if r["n"] == 1:
+            self.go.wait(30)
+        self.taken.append((r["n"], time.monotonic()))
+        if r["n"] == 0:
+            c.cut()
+        else:
+            c.say(201, json.dumps({"sid": f"SM{r['n'] + 1}", "status": "queued"}).encode())
+
+    def order(self):
+        return [n for n, _ in self.taken]
+
+
+def with_every_message(line):
+    """An edit of the policy: both messages at least once, with this line."""
+    return lambda text: text.replace("delivery: at-most-once", "delivery: at-least-once").replace("    send: [", f"    {line}\n    send: [")
+
+
+def waits(rig, gate, times):
+    d = rig.w.programs()[-1]
+    eventually(lambda: d.metric("pawl_gates_total", gate=gate, result="later") >= times, 10, f"the gate {gate} says later")
+    return int(d.metric("pawl_gates_total", gate=gate, result="later"))
+
+
+def test_what_was_cancelled_is_not_sent_again_by_a_receipt(t):
+    def script(c, r):
+        if r["n"] == 0:
+            return c.cut()
+        return rig.take(c, r)
+    rig = Rig(t, script, also=lambda text: text.replace("wait: [100ms, 200ms]", "wait: [60s]"))
+    order = rig.order("least")
+    eventually(lambda: rig.state(order) == DUE and rig.count("claims") == 0, 10, "it waits for its second try")
+    rig.w.must("deliveries", "cancel", rig.row(order)["nid"].replace("-", ""), "--reason", "a wrong text")
+    eq((rig.state(order), rig.count("unknown_outcomes")), (UNKNOWN, 1))
+    rig.tell("undelivered", n=0, code="30001")
+    eq((rig.state(order), rig.count("unknown_outcomes")), (BOUNCED, 0))
+    eq(rig.count("due"), 1, "the row of before, which a claim drops")
+    rig.cluster.query("UPDATE pawl.due SET due_at = now()")
+    eventually(lambda: rig.count("due") == 0, 10, "nothing is due")
+    eq((rig.state(order), rig.row(order)["tries"], len(rig.peer.requests)), (BOUNCED, 1, 1))
+
+
+def test_a_receipt_about_an_earlier_try_frees_no_cap_slot_while_the_next_is_on_the_wire(t):
+    peer = Held()
+    rig = Rig(t, peer, also=with_every_message("cap: [ { most: 1, in: 3s, per: recipient, then: defer } ]"))
+    rig.shop.order("most", phone=PHONE)
+    eventually(lambda: len(rig.peer.requests) == 2, 10, "the second try is on the wire")
+    rig.tell("sent", n=0)
+    rig.shop.order("most", phone=PHONE)
+    eventually(lambda: rig.cluster.value("SELECT now() - updated_at > '3 seconds' FROM pawl.deliveries WHERE state = 2"), 10, "the cap's time is over since the receipt")
+    waits(rig, "cap", waits(rig, "cap", 1) + 1)
+    eq(peer.order(), [0])
+    peer.go.set()
+    eventually(lambda: len(peer.taken) == 3, 20, "the other one is sent, after the second copy")
+    eq(peer.order(), [0, 1, 2])
+    gap = peer.taken[2][1] - peer.taken[1][1]
+    check(gap >= 3, f"two messages within {gap:.2f} s, the cap is 1 in 3 s")
+
+
+def test_a_newer_message_waits_for_a_second_copy_of_the_older_although_a_receipt_ended_it(t):
+    peer = Held()
+    rig = Rig(t, peer, also=with_every_message('collapse: "order/{{order.id}}"'))
+
+    def event(kind, n):
+        answer = rig.w.post(app_request(secret("shop"), f"evt-{n}", kind, "o-1", customer={"phone": PHONE}))
+        eq((answer.status, json.loads(answer.body)["outcome"]), (200, "applied"))
+    event("most", 1)
+    eventually(lambda: len(rig.peer.requests) == 2, 10, "the older one's second try is on the wire")
+    event("least", 2)
+    rig.tell("sent", n=0)
+    waits(rig, "superseded", waits(rig, "superseded", 0) + 2)
+    eq(peer.order(), [0])
+    peer.go.set()
+    eventually(lambda: len(peer.taken) == 3, 20, "the newer one is sent")
+    eq(peer.order(), [0, 1, 2])
+
+
+def test_a_try_after_a_receipt_that_the_doubtful_one_failed_is_no_possible_duplicate(t):
+    rig = Rig(t)
+    order = rig.order("least", ACCEPTED)
+    rig.cluster.query("UPDATE pawl.deliveries SET state = 0, unknown_tries = 1, doubt_at = now(), provider_id = NULL, lookup_at = now() + interval '1 hour'")
+    rig.tell("undelivered", code="30001")
+    eq(rig.cluster.query("SELECT state, unknown_tries, doubt_at FROM pawl.deliveries"), [(DUE, 0, None)])
+    rig.cluster.query("UPDATE pawl.due SET due_at = now(); UPDATE pawl.deliveries SET not_before = NULL")
+    rig.comes_to(order, ACCEPTED)
+    eq((rig.row(order)["tries"], rig.row(order)["possible_duplicates"]), (2, 0))
