@@ -45,7 +45,8 @@ struct event {
     const char *parked_reason;       // static text; NULL = not parked. "no-id", "no-order",
                                      // "duplicate-member", ..
     const char *remark;              // static text, stored beside an outcome that is not parked
-    char *order_id;                  // NULL for notify-only and unmapped events
+    char *order_id;                  // NULL for notify-only and unmapped events; of an app's repeat
+                                     // the one that its first was read with
     int to;                          // index into flow.states, -1 = none
     bool has_sequence;
     int64_t sequence;
@@ -100,6 +101,7 @@ struct arrival {
     size_t n_events;        // 0: a batch of none
     enum event_mark *marks; // of its events, in their order; owned; NULL = all are taken
     size_t n_marks;
+    bool asks; // an app's that can't be read: it takes no key, it is told of the event it repeats
     enum answer answer;
     void *request;        // receiver/http's own; NULL when the client is gone
     struct arrival *next; // queue link

@@ -1,5 +1,13 @@
 #include "receiver/accept/batch.h"
 
+// What only asks for a key comes after those that may take it.
+static int order_by_turn(const struct item *a, const struct item *b)
+{
+    if (a->arrival->asks != b->arrival->asks)
+        return a->arrival->asks ? 1 : -1;
+    return (a->nth > b->nth) - (a->nth < b->nth);
+}
+
 static int order_by_key(const void *left, const void *right)
 {
     const struct item *a = left, *b = right;
@@ -10,7 +18,7 @@ static int order_by_key(const void *left, const void *right)
         order = (a->source->id > b->source->id) - (a->source->id < b->source->id);
     if (order == 0)
         order = strcmp(a->event->scope, b->event->scope);
-    return order ? order : (a->nth > b->nth) - (a->nth < b->nth);
+    return order ? order : order_by_turn(a, b);
 }
 
 static bool same_key(const struct item *a, const struct item *b)
@@ -81,9 +89,10 @@ void batch_init(struct batch *batch, struct policy *policy, struct arrival *arri
     batch->queue = xcalloc(batch->n, sizeof *batch->queue);
     for (size_t i = 0; i < batch->n; i++) {
         struct item *item = &batch->items[i];
-        item->leads = i == 0 || !same_key(item - 1, item);
+        bool heads = i == 0 || !same_key(item - 1, item);
+        item->leads = heads && !item->arrival->asks;
         // One arrival's copies of a key stand side by side: they were queued together.
-        item->again = !item->leads && item[-1].arrival == item->arrival;
+        item->again = !heads && item[-1].arrival == item->arrival;
         batch->queue[item->nth] = i;
     }
 }

@@ -47,7 +47,7 @@ struct told {
 
 struct batch {
     struct policy *policy; // borrowed
-    struct item *items;    // sorted by (bucket, event id, source, scope, place in the queue)
+    struct item *items;    // sorted by (bucket, event id, source, scope, asks, place in the queue)
     size_t n;
     size_t *queue;            // item indexes in queue order
     struct order_run *orders; // sorted by (bucket, order id)

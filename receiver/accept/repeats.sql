@@ -5,9 +5,9 @@
 -- before, so this one is a repeat. $13: an earlier try of this batch may have been committed, so look whether a copy is in
 -- repeats already.
 -- returns: n int (index of the copy), outcome int (1 own, 2 duplicate, 3 mismatch), age bigint in microseconds, known boolean
---   (it is in repeats already)
+--   (it is in repeats already), order_id text (that the first was read with)
 WITH seen AS MATERIALIZED (
-    SELECT DISTINCT ON (u.n) u.n, u.b, u.s, u.e, u.sc, u.a, u.k,
+    SELECT DISTINCT ON (u.n) u.n, u.b, u.s, u.e, u.sc, u.a, u.k, k.order_id,
            CASE WHEN k.arrival = u.a AND NOT u.x THEN 1 WHEN k.fp = u.f THEN 2 ELSE 3 END AS outcome,
            greatest(clock_timestamp() - k.first_at, interval '0') AS age,
            $13::bool AND EXISTS (SELECT 1 FROM repeats r
@@ -15,7 +15,7 @@ WITH seen AS MATERIALIZED (
     FROM unnest($4::int4[], $5::int4[], $6::int4[], $7::text[], $8::text[], $9::bytea[], $10::uuid[], $11::text[],
                 $12::bool[]) u(n, b, s, e, sc, f, a, k, x)
     CROSS JOIN LATERAL ( -- with OFFSET 0 a probe of the key for each copy, as orders_lock.sql says
-        SELECT x.slot, x.arrival, x.fp, x.first_at FROM keys x
+        SELECT x.slot, x.arrival, x.fp, x.first_at, x.order_id FROM keys x
         WHERE x.slot IN ($1::int4, $2::int4, $3::int4) AND x.bucket = u.b AND x.event_id = u.e COLLATE "C"
           AND x.source = u.s AND x.scope = u.sc COLLATE "C"
         OFFSET 0) k
@@ -25,4 +25,4 @@ WITH seen AS MATERIALIZED (
     SELECT b, s, outcome, e, sc, a, age, clock_timestamp(), k FROM seen
     WHERE outcome > 1 AND NOT known
 )
-SELECT n, outcome, (extract(epoch FROM age) * 1000000)::bigint, known FROM seen
+SELECT n, outcome, (extract(epoch FROM age) * 1000000)::bigint, known, order_id FROM seen

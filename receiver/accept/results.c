@@ -65,19 +65,38 @@ enum event_outcome first_outcome(const struct item *item)
                    : EVENT_UNMAPPED;
 }
 
+// What its sender is told is what the key says: the policy of now may read another order, or none.
+// An own one is unmapped until a move of it is found.
+static void take_told(struct work *work, size_t index, struct slice order_id)
+{
+    struct event *event = work->batch->items[index].event;
+    if (event->outcome == EVENT_MISMATCH)
+        return;
+    free(event->order_id);
+    event->order_id = order_id.ptr ? slice_dup(order_id) : NULL;
+    if (event->outcome != EVENT_DUPLICATE)
+        event->outcome = EVENT_UNMAPPED;
+    pick_add(&work->told, index);
+}
+
 void results_repeats(struct work *work, int call)
 {
     for (int row = 0; row < pg_rows(work->pg, call); row++) {
-        struct item *item = &work->batch->items[pg_int(work->pg, call, row, 0)];
+        size_t index = (size_t)pg_int(work->pg, call, row, 0);
+        struct item *item = &work->batch->items[index];
         static const enum event_outcome meaning[] = {
                 EVENT_NONE, EVENT_ACCEPTED, EVENT_DUPLICATE, EVENT_MISMATCH};
         item->event->outcome = meaning[pg_int(work->pg, call, row, 1)];
         item->event->age_us = pg_big(work->pg, call, row, 2);
         item->known = pg_bool(work->pg, call, row, 3);
-        if (item->event->outcome != EVENT_ACCEPTED)
-            continue;
-        item->event->outcome = first_outcome(item);
-        work->run_again = true;
+        if (item->event->outcome == EVENT_ACCEPTED) {
+            item->event->outcome = first_outcome(item);
+            work->run_again = true;
+        }
+        if (item->told)
+            take_told(work, index,
+                    pg_null(work->pg, call, row, 4) ? (struct slice){0}
+                                                    : pg_bytes(work->pg, call, row, 4));
     }
 }
 
@@ -86,6 +105,8 @@ void results_stored(struct work *work, int call)
     for (int row = 0; row < pg_rows(work->pg, call); row++) {
         struct item *item = &work->batch->items[pg_int(work->pg, call, row, 0)];
         item->event->move = (enum move_outcome)pg_int(work->pg, call, row, 1);
+        if (item->event->outcome == EVENT_UNMAPPED)
+            item->event->outcome = EVENT_ACCEPTED;
     }
 }
 

@@ -13,8 +13,8 @@ struct work {
     struct err *err;
     struct pick leads, won, repeats, kept; // kept: bodies to be stored
     struct pick bytes, fresh, suspects;    // by key of signed bytes: asked, new, seen before
-    struct pick told;                      // repeats whose senders are told the first's outcome
-    bool run_again;                        // some of it was committed by an earlier try
+    struct pick told; // duplicates, and what is run again, whose senders are told the outcome
+    bool run_again;   // some of it was committed by an earlier try
 };
 
 static inline void pick_add(struct pick *pick, size_t index)

@@ -1,4 +1,5 @@
--- What an app source's event was answered the first time: its first judgement.
+-- What an app source's event was answered the first time: its first judgement. $2 $4: bucket and order as its key names
+-- them, whatever the policy of now reads; without an order, the key's own bucket.
 -- returns: n int (index of the copy), outcome int (move outcome)
 SELECT DISTINCT ON (x.n) x.n, x.outcome
 FROM (

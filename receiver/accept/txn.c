@@ -131,8 +131,6 @@ static void sort_out(struct work *work)
             item->event->outcome = first_outcome(item);
         else
             pick_add(&work->repeats, i);
-        if (!item->won && item->told)
-            pick_add(&work->told, i);
     }
 }
 
@@ -141,7 +139,7 @@ static void sort_out(struct work *work)
 static bool orders_flight(struct work *work)
 {
     struct txn *txn = work->txn;
-    int call = 0, repeats = -1, stored = -1, lock = -1, receipts = -1;
+    int call = 0, repeats = -1, lock = -1, receipts = -1;
     batch_group_orders(work->batch);
     receipts_group(work->batch);
     if (work->repeats.n) {
@@ -149,10 +147,6 @@ static bool orders_flight(struct work *work)
                 txn->overlap ? slot_of(txn->gen - 2) : NO_SLOT};
         rows_repeats(work->pg, work->batch, &work->repeats, slots, txn->run_again);
         repeats = call++;
-    }
-    if (work->told.n) {
-        rows_stored(work->pg, work->batch, &work->told);
-        stored = call++;
     }
     if (work->batch->n_orders) {
         rows_orders(work->pg, work->batch, ACCEPT_PLACEHOLDERS);
@@ -170,8 +164,6 @@ static bool orders_flight(struct work *work)
         return false;
     if (repeats >= 0)
         results_repeats(work, repeats);
-    if (stored >= 0)
-        results_stored(work, stored);
     if (receipts >= 0)
         receipts_locked(work, receipts);
     return lock < 0 || results_orders(work, lock);
@@ -212,33 +204,30 @@ static bool changes_flight(struct work *work)
     return true;
 }
 
-// A copy in the same batch as its first is told that one's judgement: the stored moves were read
-// before it was made.
-static void share_moves(struct batch *batch)
+// The facts that are judgements, then what a repeat is told: its first may be of this batch.
+// Returns the number of the statement that says it, -1 = none.
+static int moves_and_told(struct work *work)
 {
-    const struct event *first = NULL;
-    for (size_t i = 0; i < batch->n; i++) {
-        struct event *event = batch->items[i].event;
-        if (batch->items[i].leads)
-            first = event;
-        else if (first && event->outcome == EVENT_DUPLICATE && event->move == MOVE_NONE)
-            event->move = first->move;
-    }
+    if (work->batch->judgements.n)
+        rows_moves(work->pg, work->batch);
+    if (work->told.n == 0)
+        return -1;
+    rows_stored(work->pg, work->batch, &work->told);
+    return work->batch->judgements.n ? 1 : 0;
 }
 
 // Flight 4: facts, deliveries of the new intents, COMMIT.
 static bool commit_flight(struct work *work)
 {
+    int told = moves_and_told(work);
     batch_name_carriers(work->batch);
     for (size_t i = 0; i < work->batch->n; i++)
         if (batch_keeps(&work->batch->items[i]))
             pick_add(&work->kept, i);
     if (work->kept.n)
         rows_bodies(work->pg, work->batch, &work->kept);
-    if (work->batch->judgements.n) {
-        rows_moves(work->pg, work->batch);
+    if (work->batch->judgements.n)
         rows_deliveries(work->pg, work->batch);
-    }
     receipts_rows(work->pg, work->batch);
     receipts_leavers(work->pg, work->batch);
     // Who unsubscribes may be on the list already, by a commit that nobody confirmed.
@@ -246,7 +235,11 @@ static bool commit_flight(struct work *work)
         pg_add(work->pg, ACCEPT_ANCHOR);
     if (!work->txn->trial)
         pg_add_commit(work->pg);
-    return fly(work);
+    if (!fly(work))
+        return false;
+    if (told >= 0)
+        results_stored(work, told);
+    return true;
 }
 
 static bool run_flights(struct work *work, bool *ret_up_to_date)
@@ -265,7 +258,6 @@ static bool run_flights(struct work *work, bool *ret_up_to_date)
     FAULT_STEP(accept_after_lock);
     if (!batch_judge(work->batch, work->once, work->err) || !changes_flight(work))
         return false;
-    share_moves(work->batch);
     receipts_judge(work->batch);
     FAULT_STEP(accept_before_commit);
     return commit_flight(work);

@@ -131,8 +131,9 @@ void worker_reload(struct worker *worker)
         reload_if_due(worker);
 }
 
-// Reads the bodies by the policy of the moment. An app's unreadable request is not stored: it is
-// answered 422 and may come again under the same key.
+// Reads the bodies by the policy of the moment. An app's unreadable request may repeat one that
+// another version could read. Where it does not, nothing is stored: it is answered 422 and may come
+// again under the same key.
 static void read_all(struct worker *worker, struct arrival *arrivals)
 {
     for (struct arrival *arrival = arrivals; arrival; arrival = arrival->next) {
@@ -146,13 +147,15 @@ static void read_all(struct worker *worker, struct arrival *arrivals)
         }
         struct read_pointers pointers = worker->options->pointers(source);
         read_events(arrival, worker->policy, &pointers);
-        if (pointers.app && arrival->events[0].parked_reason)
-            arrival->answer = ANSWER_UNREADABLE;
+        arrival->asks = pointers.app && arrival->events[0].parked_reason;
     }
 }
 
-static enum answer app_answer(const struct event *event)
+static enum answer app_answer(const struct arrival *arrival)
 {
+    const struct event *event = &arrival->events[0];
+    if (arrival->asks && event->outcome == EVENT_NONE)
+        return ANSWER_UNREADABLE;
     if (event->outcome == EVENT_DUPLICATE)
         return ANSWER_REPLAYED;
     return event->outcome == EVENT_MISMATCH ? ANSWER_MISMATCH : ANSWER_OUTCOME;
@@ -169,7 +172,7 @@ static void answer_stored(struct worker *worker, struct arrival *arrivals)
         }
         const struct source *source = policy_source(worker->policy, slice_of(arrival->source));
         bool app = worker->options->pointers(source).app;
-        arrival->answer = app ? app_answer(&arrival->events[0]) : ANSWER_OK;
+        arrival->answer = app ? app_answer(arrival) : ANSWER_OK;
     }
 }
 

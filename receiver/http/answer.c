@@ -41,7 +41,7 @@ enum answer_row answer_styled(enum answer_row row, enum reply_style style)
 
 // An app request is one event: what became of it is the move where it was judged, else the event's
 // own outcome. A repeat carries the stored move; an app's first that left none was unmapped, since
-// what is parked without being judged is refused before it is stored.
+// what is parked without being judged is never stored.
 static const char *told_outcome(const struct event *event)
 {
     if (event->move != MOVE_NONE)

@@ -78,6 +78,64 @@ def test_what_is_wrong_is_told_and_an_unreadable_body_leaves_its_key_free(t):
         eq(problem(without(Authorization=bad), 401), "unauthorized", f"{bad!r}")
 
 
+def shop_reads(old, new):
+    """The policy with other words in what it says of the shop."""
+    def edit(text):
+        before, of_shop = text.split("\n  shop:\n", 1)
+        of_shop, after = of_shop.split("\norders:\n", 1)
+        check(old in of_shop, old)
+        return before + "\n  shop:\n" + of_shop.replace(old, new) + "\norders:\n" + after
+    return edit
+
+
+def test_a_repeat_is_told_what_its_first_was_told_whatever_the_policy_reads_today(t):
+    w = t.world(receivers=1, dispatchers=0)
+    firsts = []
+    for key, kind, order, want in (("k1", "step.s1", "S1", "applied"), ("k2", "step.s1", "S1", "already_done"), ("k3", "step.s3", "S1", "early"),
+                                   ("k4", "step.s2", "S2", "unknown_order"), ("k5", "step.s9", "S1", "unmapped")):
+        request = shop(key, kind, order, customer={"number": "9"})
+        answer = w.post(request)
+        eq(outcome(answer), want, key)
+        firsts.append((request, answer.body))
+    state = states(w.cluster)
+    changes = (("order: /order/id", "order: /order/nr"),  # which the bodies don't have: they can't be read any more
+               ("order: /order/id", "order: /customer/number"), ("step.", "stage."), ("step.s6", "step.s9"))
+    for n, change in enumerate(changes):
+        w.set_policy("strict", shop_reads(*change))
+        w.must("policy", "apply")
+        for request, told in firsts:
+            for answer in w.post(request, request, connections=2):
+                outcome(answer, replayed=True)
+                eq(answer.body, told, f"{request.tag} under {change[1]}")
+            eq(repeats(w.cluster, request.tag), 2 * (n + 1), "each copy is recorded")
+        eq(states(w.cluster), state)
+
+
+def test_what_can_not_be_read_is_a_mismatch_of_a_key_that_is_taken_and_takes_none(t):
+    w = t.world(receivers=1, dispatchers=0)
+    good = shop("k1", "step.s1", "1")
+    eq(outcome(w.post(good)), "applied")
+    counts = lambda: w.cluster.query(  # noqa: E731
+        "SELECT (SELECT count(*) FROM pawl.keys), (SELECT count(*) FROM pawl.bodies), (SELECT count(*) FROM pawl.repeats)")[0]
+    eq(counts(), (1, 1, 0))
+    eq(problem(w.post(Request(good.path, good.headers, b"{")), 422), "idempotency_mismatch")
+    eq(counts(), (1, 2, 1), "what differs is kept")
+    for _ in range(2):
+        eq(problem(w.post(Request(good.path, app_auth(secret("shop"), "k2"), b"{")), 422), "unreadable")
+    eq(counts(), (1, 2, 1))
+    # Together, over one receiver: those that can be read share the key, whoever comes first.
+    for n in range(3, 11):
+        request = shop(f"k{n}", "step.s1", f"o{n}")
+        torn = Request(request.path, request.headers, b"{")
+        answers = w.post(*[torn, request] * 12, connections=24)
+        good = [a for a in answers if a.status == 200]
+        eq({json.loads(a.body)["outcome"] for a in good}, {"applied"})
+        eq((len(good), sum("idempotency-replayed" not in a.headers for a in good)), (12, 1))
+        eq({problem(a, 422) for a in answers if a.status != 200} - {"unreadable", "idempotency_mismatch"}, set())
+        eq(keys(w.cluster, request.tag), 1)
+    eq(len(applied(w.cluster)), 9)
+
+
 def test_the_body_is_json_whatever_the_content_type_says(t):
     w = t.world(receivers=1, dispatchers=0)
     for n, kind in enumerate(("application/x-www-form-urlencoded", "text/plain", "")):  # the first is what `curl -d` says
