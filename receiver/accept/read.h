@@ -68,9 +68,10 @@ enum {
 // An event that has no id of its own, or whose scope is not sure, gets "arrival:" and the arrival's
 // id (and ":" and the place of a member): it never shares a key with another. Event ids are exact:
 // 1 and "1" are two (json_id). Parts of an id are joined with ':', which inside of a part is
-// written %3A, and '%' is %25: no two lists of parts make one id. A further part that is absent is
-// empty, which no part that is there can be; such an id ends with the fingerprint's digits too, so
-// that it is shared by copies only. Order ids are plain: one source may write a number where
-// another writes a text, and both mean the same order.
+// written %3A, and '%' is %25: no two lists of parts make one id. Scopes of more than one part are
+// joined alike. A further part of an id that is absent is empty, which no part that is there can
+// be; such an id ends with the fingerprint's digits too, so that it is shared by copies only. Order
+// ids are plain: one source may write a number where another writes a text, and both mean the same
+// order.
 void read_events(
         struct arrival *arrival, const struct policy *policy, const struct read_pointers *pointers);

@@ -13,7 +13,29 @@ static char *exact_id(struct json_token token)
     return json_id(token, &text, NULL) ? text_steal(&text) : NULL;
 }
 
-// The literal tokens joined with ':'; one that is absent is empty.
+// A part as it stands in an id or a scope of several: without a ':' of its own.
+static bool add_part(struct text *out, const char *part)
+{
+    bool ok = true;
+    for (; ok && *part; part++) {
+        if (*part == ':' || *part == '%')
+            ok = text_str(out, *part == ':' ? "%3A" : "%25");
+        else
+            ok = text_char(out, *part);
+    }
+    return ok;
+}
+
+static bool add_scope(struct json_token token, bool alone, struct text *scope)
+{
+    AUTO_TEXT struct text part = {.max = EVENT_ID_MAX};
+    if (alone)
+        return json_plain(token, scope, NULL);
+    return json_plain(token, &part, NULL) && add_part(scope, text_cstr(&part));
+}
+
+// The literal tokens joined with ':', so that no two lists of them make one scope; one that is
+// absent is empty, and one alone stands as it is.
 static const char *read_scope(const struct json_result *results, size_t n, char **ret_scope)
 {
     AUTO_TEXT struct text scope = {.max = EVENT_ID_MAX};
@@ -21,7 +43,7 @@ static const char *read_scope(const struct json_result *results, size_t n, char 
         if (results[i].found == JSON_DUPLICATE)
             return "duplicate-member";
         if ((i > 0 && !text_char(&scope, ':')) ||
-                (!part_absent(&results[i]) && !json_plain(results[i].token, &scope, NULL)))
+                (!part_absent(&results[i]) && !add_scope(results[i].token, n == 1, &scope)))
             return "bad-scope";
     }
     if (scope.len && !json_id_ok(text_slice(&scope), NULL))
@@ -74,19 +96,6 @@ static const char *id_of_header(const struct reading *reading, char **ret_id)
         return "bad-id";
     *ret_id = text_steal(&id);
     return NULL;
-}
-
-// A part as it stands in an id of several: without a ':' of its own.
-static bool add_part(struct text *id, const char *part)
-{
-    bool ok = true;
-    for (; ok && *part; part++) {
-        if (*part == ':' || *part == '%')
-            ok = text_str(id, *part == ':' ? "%3A" : "%25");
-        else
-            ok = text_char(id, *part);
-    }
-    return ok;
 }
 
 static bool add_digest(const struct reading *reading, const unsigned char *digest, struct text *id)

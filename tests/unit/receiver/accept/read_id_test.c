@@ -149,10 +149,42 @@ static void keeps_the_id_of_one_request(void **state)
     arrival_free(arrival);
 }
 
+// Two accounts that use one id are two events, whatever their names hold.
+static void joins_a_scope_so_that_no_two_are_one(void **state)
+{
+    (void)state;
+    static const char *const one_part[] = {"/org", NULL}, *const parts[] = {"/org", "/shop", NULL};
+    static const struct read_pointers one = {.id = "/a", .type = "/t", .scope = one_part},
+                                      several = {.id = "/a", .type = "/t", .scope = parts};
+    static const struct {
+        const char *name;
+        const struct read_pointers *with;
+        const char *body, *scope;
+    } cases[] = {
+            {"two parts", &several, "{\"org\":\"eu\",\"shop\":2", "eu:2"},
+            {"a ':' in the first", &several, "{\"org\":\"eu:1\",\"shop\":\"2\"", "eu%3A1:2"},
+            {"a ':' in the second", &several, "{\"org\":\"eu\",\"shop\":\"1:2\"", "eu:1%3A2"},
+            {"what a ':' is written as", &several, "{\"org\":\"eu%3A1\",\"shop\":\"2\"",
+                    "eu%253A1:2"},
+            {"a ':' and none", &several, "{\"org\":\"eu:1\"", "eu%3A1:"},
+            {"none and a ':'", &several, "{\"shop\":\"eu:1\"", ":eu%3A1"},
+            {"one part is as it is", &one, "{\"org\":\"eu:1%\"", "eu:1%"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        AUTO_TEXT struct text body = {.max = 256};
+        text_fmt(&body, "%s,\"a\":\"e1\"" T, cases[i].body);
+        struct arrival *arrival = arrive("shop", cases[i].with, text_cstr(&body));
+        assert_row(!arrival->events->parked_reason, cases[i].name);
+        assert_row(strcmp(arrival->events->scope, cases[i].scope) == 0, cases[i].name);
+        arrival_free(arrival);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
             cmocka_unit_test(joins_parts_exactly),
+            cmocka_unit_test(joins_a_scope_so_that_no_two_are_one),
             cmocka_unit_test(shares_an_id_with_copies_only),
             cmocka_unit_test(keeps_the_id_of_one_request),
             cmocka_unit_test(ends_with_the_first_half_of_the_sha256),
