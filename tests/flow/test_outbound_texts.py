@@ -94,7 +94,7 @@ class Smtp:
 def test_killed_between_rendering_and_the_record_all_copies_have_the_text_of_the_first(t):
     """Whoever takes it over finds the content that was stored before the wire, not the template of today."""
     t.need_faults()
-    labels = ["claim.after_commit", "wire.after_body", "send.after_reply"]
+    labels = ["send.after_reply", "claim.after_commit", "wire.after_body"]  # later ones may be killed while they send an earlier one's again
     if t.long:
         labels += ["wire.before_start", "wire.after_start", "record.before_lock", "record.before_commit"]
     for kind in (Smtp, Api):
@@ -120,5 +120,5 @@ def test_killed_between_rendering_and_the_record_all_copies_have_the_text_of_the
             copies = sent[rows.cluster.value("SELECT once FROM pawl.notifications WHERE notification_id = %s", (nid,)).split("/")[1]]
             eq(len(set(copies)), 1, f"{kind.__name__}, killed at {label}: copies differ")
             check(b"least" in copies[0][1] and b"nother" not in copies[0][1], f"{copies[0]}")
-            check(len(copies) > 1 or label.split(".")[0] in ("claim", "wire"), f"{kind.__name__}, killed at {label}: {len(copies)} copies")
+            check(len(copies) > 1 or label != labels[0], f"{kind.__name__}, killed at {label}: {len(copies)} copies")
             check(1 <= len(copies) <= rows.delivery(nid)[3] + 1, f"{label}: {len(copies)} copies, {rows.delivery(nid)}")
