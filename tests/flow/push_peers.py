@@ -170,6 +170,13 @@ class Http2Connection:
         self.file.close()
         self.sock.close()
 
+    def finish(self):
+        """An orderly end: all that was said arrives, since nothing unread is left that would make the end a reset."""
+        self.ended = True
+        self.sock.shutdown(socket.SHUT_WR)
+        while self.sock.recv(65536):
+            pass
+
     def cut(self):
         self.ended = True
         self.sock.shutdown(socket.SHUT_RDWR)

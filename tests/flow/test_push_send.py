@@ -138,7 +138,7 @@ def test_streams_above_a_goaways_last_were_not_taken_and_go_again(t):
         if n == 4:
             c.goaway(5)
             c.say(3)
-            c.cut()
+            c.finish()
         elif n == 0 or n > 4:
             c.say(stream)
     p, ca = frames(t, script)
