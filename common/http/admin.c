@@ -125,7 +125,6 @@ static void *run(void *arg)
             break;
         http_loop_turn(admin->loop, 10);
     }
-    http_loop_free(admin->loop);
     return NULL;
 }
 
@@ -170,5 +169,6 @@ void admin_stop(struct admin *admin)
     admin->stop = true;
     http_loop_wake(admin->loop);
     pthread_join(admin->thread, NULL);
+    http_loop_free(admin->loop); // not by the thread: it may see the stop before its waking is over
     free(admin);
 }

@@ -25,8 +25,8 @@ static struct {
     int port;
     bool no_policy, full, away;
     enum verdict_kind verdict;
-    enum { AT_ONCE, LATER, NEVER } answers;
-    struct arrival *held; // LATER and NEVER: handed back by release()
+    enum answers { AT_ONCE, LATER, NEVER } answers; // by set_answers()
+    struct arrival *held;                           // LATER and NEVER: handed back by release()
     pthread_mutex_t lock;
     int taken;
     char headers[1024];
@@ -69,6 +69,13 @@ static bool submit(void *user, int lane, struct arrival *arrival, bool *ret_full
     }
     pthread_mutex_unlock(&play.lock);
     return true;
+}
+
+static void set_answers(enum answers answers)
+{
+    pthread_mutex_lock(&play.lock);
+    play.answers = answers;
+    pthread_mutex_unlock(&play.lock);
 }
 
 // Hands back what is held, as one batch; the tests use one lane.

@@ -115,18 +115,18 @@ static void says_503_when_it_can_not_store(void **state)
 static void says_503_at_the_deadline_even_if_nothing_comes_back(void **state)
 {
     (void)state;
-    play.answers = NEVER;
+    set_answers(NEVER);
     assert_non_null(strstr(ask(GOOD), "\"code\":\"deadline\""));
     assert_int_equal(play.taken, 1);
     release(); // comes back after its request was answered: dropped
-    play.answers = AT_ONCE;
+    set_answers(AT_ONCE);
     assert_non_null(strstr(ask(GOOD), " 200 OK"));
 }
 
 static void says_409_to_a_copy_whose_first_is_still_under_way(void **state)
 {
     (void)state;
-    play.answers = NEVER;
+    set_answers(NEVER);
     int first = dial(), copy = dial(), other = dial();
     send_text(first, APP("k1"));
     usleep(50000);
@@ -143,7 +143,7 @@ static void says_409_to_a_copy_whose_first_is_still_under_way(void **state)
 static void forgets_requests_whose_client_is_gone(void **state)
 {
     (void)state;
-    play.answers = LATER;
+    set_answers(LATER);
     for (int i = 0; i < 20; i++) {
         int fd = dial();
         send_text(fd, GOOD);
@@ -154,7 +154,7 @@ static void forgets_requests_whose_client_is_gone(void **state)
     }
     usleep(50000);
     release();
-    play.answers = AT_ONCE;
+    set_answers(AT_ONCE);
     assert_non_null(strstr(ask(GOOD), " 200 OK"));
 }
 
@@ -222,7 +222,7 @@ static void counts_by_source_and_outcome(void **state)
 static void drains_what_is_parked_and_closes_what_is_idle(void **state)
 {
     (void)state;
-    play.answers = LATER;
+    set_answers(LATER);
     int idle = dial(), busy = dial();
     send_text(busy, "POST /hooks/shop HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}");
     usleep(50000);
