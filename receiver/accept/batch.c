@@ -27,13 +27,6 @@ static bool same_key(const struct item *a, const struct item *b)
            strcmp(a->event->id, b->event->id) == 0 && strcmp(a->event->scope, b->event->scope) == 0;
 }
 
-static const char *secret_name(const struct source *source, const struct arrival *arrival)
-{
-    if (arrival->secret_index < 0 || (size_t)arrival->secret_index >= source->n_secrets)
-        return NULL;
-    return source->secrets[arrival->secret_index].credential;
-}
-
 static int signed_bucket(const struct event *event)
 {
     struct key key;
@@ -59,7 +52,7 @@ static void add_items(struct batch *batch, struct arrival *arrival, size_t *room
         batch->items[batch->n] = (struct item){.event = event,
                 .arrival = arrival,
                 .source = source,
-                .secret = secret_name(source, arrival),
+                .secret = arrival->secret,
                 .bucket = key_bucket(key),
                 .signed_bucket = signed_bucket(event),
                 .nth = batch->n,
@@ -154,18 +147,25 @@ static int order_by_signed_at(const void *left, const void *right, void *items)
     return order ? order : (a->nth > b->nth) - (a->nth < b->nth);
 }
 
+// What may come only once is spent by a repeat of its event, too. Bytes of a whole body are not: by
+// a mismatch anybody could spend those of a later event.
+static bool spends_signed(const struct item *item)
+{
+    return item->event->unsigned_id && (item->won || item->arrival->has_once);
+}
+
 size_t batch_sort_signed(struct batch *batch, size_t *at)
 {
     size_t n = 0;
     for (size_t i = 0; i < batch->n; i++)
-        if (batch->items[i].won && batch->items[i].event->unsigned_id)
+        if (spends_signed(&batch->items[i]))
             at[n++] = i;
     if (n)
         qsort_r(at, n, sizeof *at, order_by_signed_at, batch->items);
     for (size_t i = 0; i < n; i++) {
         struct item *item = &batch->items[at[i]];
         item->signed_leads = i == 0 || order_by_signed(&batch->items[at[i - 1]], item) != 0;
-        item->replayed = !item->signed_leads;
+        item->replayed = item->won && !item->signed_leads;
     }
     return n;
 }

@@ -21,7 +21,7 @@ struct item {
     bool told;    // its sender is told what became of it, be it a repeat: an app source's event
     // Of an event whose id is outside what is signed:
     int signed_bucket;           // of the signed bytes
-    bool signed_leads;           // of those that won it stands for these bytes in this batch
+    bool signed_leads;           // of those that spend them it stands for these bytes in this batch
     bool replayed;               // these bytes came under another id before: it means nothing
     enum settle_outcome settled; // of a receipt; 0 = it is none
 };
@@ -67,8 +67,9 @@ struct batch {
 void batch_init(struct batch *batch, struct policy *policy, struct arrival *arrivals);
 void batch_fini(struct batch *batch);
 
-// After the keys are known: sorts those that won and have a key of signed bytes by it into at (room
-// for all items), and says which stand for theirs. Returns how many stand there.
+// After the keys are known: sorts those that spend their signed bytes, which are a key of their
+// own, by it into at (room for all items), and says which stand for theirs. Returns how many stand
+// there.
 size_t batch_sort_signed(struct batch *batch, size_t *at);
 
 // After the keys are known: makes orders of those that won (or were won by this very arrival

@@ -6,28 +6,41 @@
 
 enum { IGNORED_MAX = 64 };
 
-// What changes between tries, by the scheme and by the policy.
+// What changes between tries by the scheme.
+static size_t volatiles(const struct reading *reading, const char *pointers[IGNORED_MAX])
+{
+    const char *const *list = reading->pointers->volatiles;
+    size_t n = 0;
+    for (; list && list[n] && n < IGNORED_MAX; n++)
+        pointers[n] = list[n];
+    return n;
+}
+
+// And by the policy.
 static size_t ignored(const struct reading *reading, const char *pointers[IGNORED_MAX])
 {
-    const char *const *volatiles = reading->pointers->volatiles;
     const struct source *source = reading->source;
-    size_t n = 0;
-    for (; volatiles && volatiles[n] && n < IGNORED_MAX; n++)
-        pointers[n] = volatiles[n];
+    size_t n = volatiles(reading, pointers);
     for (size_t i = 0; source && i < source->n_fingerprint_ignore && n < IGNORED_MAX; i++)
         pointers[n++] = source->fingerprint_ignore[i];
     return n;
+}
+
+static void digest_without(
+        struct slice bytes, const char *const pointers[], size_t n, unsigned char ret_digest[32])
+{
+    AUTO_TEXT struct text kept = {.max = bytes.len};
+    if (n && json_without(bytes, pointers, n, &kept, NULL))
+        bytes = text_slice(&kept);
+    sha256_of(bytes, ret_digest);
 }
 
 // Of the bytes as they came: the body's, or the member's.
 static void fingerprint(struct slice bytes, const struct reading *reading, struct event *event)
 {
     const char *pointers[IGNORED_MAX];
-    AUTO_TEXT struct text kept = {.max = bytes.len};
     size_t n = reading ? ignored(reading, pointers) : 0;
-    if (n && json_without(bytes, pointers, n, &kept, NULL))
-        bytes = text_slice(&kept);
-    sha256_of(bytes, event->fingerprint);
+    digest_without(bytes, pointers, n, event->fingerprint);
 }
 
 static char *arrival_id(const struct reading *reading)
@@ -56,18 +69,27 @@ static const char *read_event(const struct reading *reading, struct event *event
     return rule ? read_rule(reading->body, rule, event) : NULL;
 }
 
+// Of a body the same but for what its provider changes between tries, so that none of an event's
+// tries can be sent under another id. (The policy's own list may fit events that differ.)
+static void signed_digest(const struct reading *reading, struct event *event)
+{
+    const struct arrival *arrival = reading->arrival;
+    const char *pointers[IGNORED_MAX];
+    size_t n = reading->member ? 0 : volatiles(reading, pointers);
+    if (arrival->has_once)
+        memcpy(event->signed_digest, arrival->once, sizeof event->signed_digest);
+    else
+        digest_without(arrival->body, pointers, n, event->signed_digest);
+}
+
 // The signed bytes are a key only of an event that is sure of its id: what is parked must not take
 // them from it. The members of a batch share the bytes and not their place.
 static void note_signed(const struct reading *reading, struct event *event)
 {
-    const struct arrival *arrival = reading->arrival;
     event->unsigned_id = reading->pointers->unsigned_id && !event->parked_reason;
     if (!event->unsigned_id)
         return;
-    if (arrival->has_once)
-        memcpy(event->signed_digest, arrival->once, sizeof event->signed_digest);
-    else
-        sha256_of(arrival->body, event->signed_digest);
+    signed_digest(reading, event);
     if (!reading->member)
         return;
     AUTO_TEXT struct text both = {.max = 64};

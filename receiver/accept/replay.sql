@@ -1,5 +1,5 @@
 -- Takes keys of signed bytes in slot $1 unless they are in slot $2 already (-1 = no slot), for events whose own key was
--- new. Sorted like the arrays, as keys.sql.
+-- new, and for repeats where these bytes may come only once. Sorted like the arrays, as keys.sql.
 -- returns: bucket, digest, source of the rows that were new, in that order
 INSERT INTO replay_keys (bucket, source, slot, digest, event_id, scope, first_at)
 SELECT u.b, u.s, $1::int4, u.d, u.e, u.sc, now()

@@ -13,7 +13,7 @@ void results_won(struct work *work, const struct pick *asked, int call)
     }
 }
 
-// Both sides are sorted alike; what is not new is looked at again.
+// Both sides are sorted alike; what is not new is looked at again, as every repeat is anyway.
 void results_signed(struct work *work, const struct pick *asked, int call, struct pick *ret_fresh)
 {
     int row = 0, rows = pg_rows(work->pg, call);
@@ -24,7 +24,8 @@ void results_signed(struct work *work, const struct pick *asked, int call, struc
                              (struct slice){item->event->signed_digest, 32}) &&
                      pg_int(work->pg, call, row, 2) == item->source->id;
         row += fresh;
-        pick_add(fresh ? ret_fresh : &work->suspects, asked->at[i]);
+        if (fresh || item->won)
+            pick_add(fresh ? ret_fresh : &work->suspects, asked->at[i]);
     }
 }
 

@@ -237,9 +237,12 @@ static size_t half_of(const struct arrival *arrivals)
     return n / 2;
 }
 
-// One bad event among many, or too many for one transaction.
+// One bad event among many, or too many for one transaction. What may have been committed before
+// the parting may have been each part of it.
 static void process_parts(struct worker *worker, struct arrival *arrivals, size_t most)
 {
+    bool before = worker->run_again;
+    worker->run_again |= worker->txn.run_again;
     while (arrivals) {
         struct arrival *last = last_of_part(arrivals, most), *rest = last->next;
         last->next = NULL;
@@ -247,6 +250,7 @@ static void process_parts(struct worker *worker, struct arrival *arrivals, size_
         last->next = rest;
         arrivals = rest;
     }
+    worker->run_again = before;
 }
 
 // What to do after a try that did not end well; false = give up.

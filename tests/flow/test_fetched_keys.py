@@ -244,21 +244,43 @@ def test_a_stop_does_not_wait_for_a_fetch(t):
     check(time.time() - began < 3, f"{time.time() - began:.1f} s")
 
 
+def paypal(rig, name, body):
+    """The headers of that transmission."""
+    sent = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    text = f"{name}|{sent}|{secret('webhook-id')}|{zlib.crc32(body)}"
+    return {"PAYPAL-TRANSMISSION-ID": name, "PAYPAL-TRANSMISSION-TIME": sent, "PAYPAL-AUTH-ALGO": "SHA256withRSA",
+            "PAYPAL-CERT-URL": f"https://{PAYPAL}{CERTS}", "PAYPAL-TRANSMISSION-SIG": base64.b64encode(rig.signer.sign(text.encode())).decode()}
+
+
+CAPTURED = json.dumps({"id": "WH-1", "event_type": "PAYMENT.CAPTURE.COMPLETED", "resource": {"id": "51"}}).encode()
+
+
+def forged_capture():
+    """Another event whose body has the same CRC32, which is all that PayPal signs of one."""
+    return collide(b'{"id":"WH-FORGED","event_type":"PAYMENT.CAPTURE.COMPLETED","resource":{"id":"52"},"pad":"', b'"}', zlib.crc32(CAPTURED))
+
+
 def test_a_paypal_transmission_counts_once_whatever_body_comes_under_it(t):
     rig = Rig(t)
-    sent = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-    body = json.dumps({"id": "WH-1", "event_type": "PAYMENT.CAPTURE.COMPLETED", "resource": {"id": "51"}}).encode()
-    text = f"t-1|{sent}|{secret('webhook-id')}|{zlib.crc32(body)}"
-    headers = {"PAYPAL-TRANSMISSION-ID": "t-1", "PAYPAL-TRANSMISSION-TIME": sent, "PAYPAL-AUTH-ALGO": "SHA256withRSA",
-               "PAYPAL-CERT-URL": f"https://{PAYPAL}{CERTS}", "PAYPAL-TRANSMISSION-SIG": base64.b64encode(rig.signer.sign(text.encode())).decode()}
+    headers, body = paypal(rig, "t-1", CAPTURED), CAPTURED
     rig.settle(Request("/hooks/paypal", headers, body))
     eq(rig.pawl.post(Request("/hooks/paypal", headers, body)).status, 200)
-    forged = collide(b'{"id":"WH-FORGED","event_type":"PAYMENT.CAPTURE.COMPLETED","resource":{"id":"52"},"pad":"', b'"}', zlib.crc32(body))
+    forged = forged_capture()
     eq(zlib.crc32(forged), zlib.crc32(body))
     eq(rig.pawl.post(Request("/hooks/paypal", headers, forged)).status, 200, "whoever sends it learns nothing")
     eq(states(rig.cluster), {"51": "s1"})
     eq((repeats(rig.cluster, "WH-1"), repeats(rig.cluster, "WH-FORGED", 4)), (1, 1))
     eq(keys(rig.cluster, "WH-1"), 1)
+
+
+def test_a_paypal_transmission_of_a_repeat_counts_once_too(t):
+    rig = Rig(t)
+    rig.settle(Request("/hooks/paypal", paypal(rig, "t-1", CAPTURED), CAPTURED))
+    resent = paypal(rig, "t-2", CAPTURED)
+    eq(rig.pawl.post(Request("/hooks/paypal", resent, CAPTURED)).status, 200)
+    eq(rig.pawl.post(Request("/hooks/paypal", resent, forged_capture())).status, 200)
+    eq(states(rig.cluster), {"51": "s1"})
+    eq((repeats(rig.cluster, "WH-1"), repeats(rig.cluster, "WH-FORGED", 4)), (1, 1))
 
 
 PINNED = f"""

@@ -45,6 +45,15 @@ SOURCES = """
     events:
       sent: { order: /Order, to: s1 }
       delivered: { order: /Order, to: s2 }
+  mailgun:
+    scheme: mailgun
+    secrets: [credential:github]
+    events: { opened: { order: /event-data/order, to: s1 } }
+  linear:
+    scheme: linear
+    secrets: [credential:github]
+    fingerprint: { ignore: [/data/note] }
+    events: { Issue.create: { order: /data/order, to: s1 } }
   slow:
     scheme: app
     secrets: [credential:shop]
@@ -105,6 +114,42 @@ def test_the_same_signed_bytes_under_another_id_are_a_replay_and_move_nothing(t)
     w.counted(2, "pawl_webhook_requests_total", source="github", outcome="replay")
     w.counted(4, "pawl_duplicates_caught_total", hop="inbox")
     eq(w.cluster.value("SELECT min(age) >= interval '0' AND max(age) < interval '1 minute' FROM pawl.repeats"), True)
+
+
+def mailgun(token, event, order):
+    now = str(int(time.time()))
+    mac = hmac.new(secret("github").encode(), (now + token).encode(), hashlib.sha256).hexdigest()
+    return Request("/hooks/mailgun", {}, json.dumps({"signature": {"timestamp": now, "token": token, "signature": mac},
+                                                     "event-data": {"id": event, "event": "opened", "order": order}}).encode())
+
+
+def test_a_token_that_came_with_a_repeat_counts_once_too(t):
+    w = world(t)
+    def forged(request):
+        return Request(request.path, request.headers, request.body.replace(b'"e-1"', b'"e-2"').replace(b'"order": "1"', b'"order": "2"'))
+    resent = mailgun("t-2", "e-1", "1")
+    for request in (mailgun("t-1", "e-1", "1"), resent, forged(resent)):
+        eq(w.post(request).status, 200)
+    eq(states(w.cluster), {"1": "s1"})
+    eq((repeats(w.cluster, "e-1"), repeats(w.cluster, "e-2", REPLAY)), (1, 1))
+
+
+def linear(delivery, order, sent_ms, note=""):
+    body = json.dumps({"type": "Issue", "action": "create", "organizationId": "org", "data": {"order": order, "note": note},
+                       "webhookTimestamp": sent_ms}).encode()
+    mac = hmac.new(secret("github").encode(), body, hashlib.sha256).hexdigest()
+    return Request("/hooks/linear", {"Linear-Signature": mac, "Linear-Delivery": delivery}, body)
+
+
+def test_no_try_of_an_event_is_another_event_by_its_time_alone(t):
+    w = world(t)
+    now = int(time.time() * 1000)
+    retry = linear("d-1", "1", now + 1)
+    for request in (linear("d-1", "1", now), retry, Request(retry.path, {**retry.headers, "Linear-Delivery": "d-2"}, retry.body)):
+        eq(w.post(request).status, 200)
+    eq((repeats(w.cluster, "d-1"), repeats(w.cluster, "d-2", REPLAY)), (1, 1))
+    eq(w.post(linear("d-3", "1", now, "another")).status, 200)
+    eq((keys(w.cluster, "d-3"), repeats(w.cluster, "d-3", REPLAY)), (1, 0), "what the policy ignores may still be another event")
 
 
 def test_a_hundred_ids_for_the_same_bytes_at_once_move_an_order_once(t):
