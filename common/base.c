@@ -3,6 +3,15 @@
 #include <stdio.h>
 #include <unistd.h>
 
+struct slice slice_trim(struct slice text)
+{
+    while (text.len && (text.ptr[0] == ' ' || text.ptr[0] == '\t'))
+        text = slice_from(text, 1);
+    while (text.len && (text.ptr[text.len - 1] == ' ' || text.ptr[text.len - 1] == '\t'))
+        text.len--;
+    return text;
+}
+
 int slice_cmp(struct slice a, struct slice b)
 {
     size_t shorter = a.len < b.len ? a.len : b.len;

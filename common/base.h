@@ -46,6 +46,15 @@ static inline bool slice_has(struct slice text, struct slice part)
     return text.ptr && memmem(text.ptr, text.len, part.ptr, part.len) != NULL;
 }
 
+// What stands behind its first n bytes, of which it has so many.
+static inline struct slice slice_from(struct slice text, size_t n)
+{
+    return (struct slice){text.ptr + n, text.len - n};
+}
+
+// Without the blanks and tabs at both ends.
+struct slice slice_trim(struct slice text);
+
 // Bytes first, then length: the order of `COLLATE "C"` in the database.
 int slice_cmp(struct slice a, struct slice b);
 

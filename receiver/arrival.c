@@ -53,7 +53,7 @@ struct arrival *arrival_new(
         struct slice source, struct slice body, struct slice header_id, struct slice header_type)
 {
     struct arrival *arrival = xmalloc(sizeof *arrival + body.len + header_id.len + header_type.len);
-    *arrival = (struct arrival){.id = key_random(), .secret_index = -1};
+    *arrival = (struct arrival){.id = key_random()};
     size_t n = source.len < sizeof arrival->source - 1 ? source.len : sizeof arrival->source - 1;
     memcpy(arrival->source, source.ptr, n);
     unsigned char *at = (unsigned char *)(arrival + 1);
@@ -102,5 +102,6 @@ void arrival_free(struct arrival *arrival)
     free(arrival->marks);
     free(arrival->headers);
     free(arrival->query);
+    free(arrival->secret);
     free(arrival);
 }

@@ -39,7 +39,7 @@ struct event {
     char *scope, *id, *type;
     unsigned char fingerprint[32];
     bool unsigned_id; // its id is outside what is signed: the signed bytes are a key of their own
-    unsigned char signed_digest[32]; // of those bytes, then
+    unsigned char signed_digest[32]; // of those bytes, then; without what changes between tries
     bool late;                       // by its own signed time: means nothing any more
     const struct event_rule *rule;   // of the policy the arrival was read with; NULL = unmapped
     const char *parked_reason;       // static text; NULL = not parked. "no-id", "no-order",
@@ -95,7 +95,7 @@ struct arrival {
     char *headers;          // kept header lines "Name: value\n", secrets redacted; may be NULL
     int64_t received_us;    // wall clock
     int64_t deadline_ms;    // monotonic: past it the answer is 503
-    int secret_index;       // which live secret matched
+    char *secret;           // name of the live secret that matched, owned; NULL = none
     int lane;               // the HTTP loop it came in by and goes back to
     struct event *events;   // made by accept's reading step; in a batch's own order
     size_t n_events;        // 0: a batch of none

@@ -14,6 +14,9 @@ struct secret {
     char *note;
 };
 
+// Live: not empty and now within its dates. `until` itself is no longer within them.
+bool secret_is_live(const struct secret *secret, int64_t now_s);
+
 // Marks a secret as used at that time; any thread: the one thing of a policy that changes. False
 // when it was marked with the same second before.
 bool secret_used(const struct secret *secret, int64_t now_s);

@@ -133,6 +133,13 @@ bool secrets_load(struct policy *policy, const char *dir, enum secrets_of which,
     return loading.ok;
 }
 
+bool secret_is_live(const struct secret *secret, int64_t now_s)
+{
+    if (secret->value.len == 0 || (secret->from && now_s < secret->from))
+        return false;
+    return !secret->until || now_s < secret->until;
+}
+
 bool secret_used(const struct secret *secret, int64_t now_s)
 {
     int64_t *used_s = (int64_t *)(uintptr_t)&secret->used_s; // of our own memory

@@ -9,12 +9,6 @@
 
 enum { MAC_BYTES = 16, MAC_HEX = 2 * MAC_BYTES };
 
-static bool is_live(const struct secret *secret, int64_t now_s)
-{
-    return secret->value.len > 0 && secret->from <= now_s &&
-           (secret->until == 0 || now_s < secret->until);
-}
-
 // What is signed begins with a word of its own, so that a key that is used elsewhere too signs
 // nothing that is taken here.
 static bool sign(const struct secret *secret, const char *place, char out[MAC_HEX + 1])
@@ -40,7 +34,7 @@ bool unsubscribe_link(const struct policy *policy, const struct delivery_place *
         return err_set(err, ERR_INPUT, "the policy has no 'unsubscribe', which says the link");
     place_write(place, place_text);
     for (size_t i = 0; i < rule->n_secrets; i++) {
-        if (!is_live(&rule->secrets[i], now_s) || !sign(&rule->secrets[i], place_text, mac))
+        if (!secret_is_live(&rule->secrets[i], now_s) || !sign(&rule->secrets[i], place_text, mac))
             continue;
         size_t len = strlen(rule->url);
         bool slash = len && rule->url[len - 1] == '/';
@@ -64,7 +58,7 @@ bool unsubscribe_read(const struct policy *policy, struct slice token, int64_t n
     place_write(ret_place, place_text);
     bool signed_by_us = false;
     for (size_t i = 0; i < rule->n_secrets; i++)
-        if (is_live(&rule->secrets[i], now_s) && sign(&rule->secrets[i], place_text, mac))
+        if (secret_is_live(&rule->secrets[i], now_s) && sign(&rule->secrets[i], place_text, mac))
             signed_by_us |= CRYPTO_memcmp(mac, token.ptr + place.len + 1, MAC_HEX) == 0;
     return signed_by_us;
 }

@@ -72,7 +72,10 @@ static int on_request(h2o_handler_t *self, h2o_req_t *req)
     *held = connection;
     connection->guest.req = req;
     room_leave(&loop->room, &connection->guest);
-    loop->options.on_request(loop->options.user, req);
+    if (req->entity.len > loop->options.body_max)
+        h2o_send_error_generic(req, 413, "Content Too Large", "", 0);
+    else
+        loop->options.on_request(loop->options.user, req);
     return 0;
 }
 
@@ -139,7 +142,8 @@ static void configure(struct http_loop *loop)
     config->server_name = h2o_iovec_init(H2O_STRLIT("pawl"));
     config->http1.upgrade_to_http2 = 0;
     config->http1.req_timeout = HTTP_REQUEST_TIMEOUT_MS;
-    config->max_request_entity_size = loop->options.body_max;
+    // A body in chunks is refused from this many bytes on, one with a length above them.
+    config->max_request_entity_size = loop->options.body_max + 1;
     h2o_hostconf_t *host =
             h2o_config_register_host(config, h2o_iovec_init(H2O_STRLIT("default")), 65535);
     struct handler *handler =
@@ -298,6 +302,19 @@ void http_loop_drain(struct http_loop *loop)
         loop->context.shutdown_requested = 1;
     }
     loop->config.http1.callbacks.foreach_request(&loop->context, close_idle, NULL);
+}
+
+// Both ways: neither half a body nor an answer that is not read goes on.
+static int cut(h2o_req_t *req, void *unused)
+{
+    (void)unused;
+    shutdown(h2o_socket_get_fd(req->conn->callbacks->get_socket(req->conn)), SHUT_RDWR);
+    return 0;
+}
+
+void http_loop_cut(struct http_loop *loop)
+{
+    loop->config.http1.callbacks.foreach_request(&loop->context, cut, NULL);
 }
 
 int http_loop_connections(const struct http_loop *loop)

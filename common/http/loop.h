@@ -43,6 +43,9 @@ void http_loop_wake(struct http_loop *loop);
 // Stops accepting; answers from now on say "Connection: close"; idle connections are closed. Call
 // it again each turn until http_loop_connections() is 0 or patience ends.
 void http_loop_drain(struct http_loop *loop);
+// When it has ended: h2o closes what is still open in the next turns. They have to be the loop's
+// own thread's, whose memory the connections' buffers are.
+void http_loop_cut(struct http_loop *loop);
 int http_loop_connections(const struct http_loop *loop);
 
 h2o_context_t *http_loop_context(struct http_loop *loop);

@@ -3,11 +3,6 @@
 #include <errno.h>
 #include <inttypes.h>
 
-static struct slice from(struct slice s, size_t at)
-{
-    return (struct slice){s.ptr + at, s.len - at};
-}
-
 static uint32_t hex4(const unsigned char *s)
 {
     uint32_t v = 0;
@@ -23,7 +18,7 @@ static uint32_t escaped_code(struct slice inside, size_t *at)
 {
     uint32_t high = hex4(inside.ptr + *at + 2);
     *at += 6;
-    struct slice rest = from(inside, *at);
+    struct slice rest = slice_from(inside, *at);
     if (high < 0xD800 || high > 0xDBFF || rest.len < 6 || rest.ptr[0] != '\\' || rest.ptr[1] != 'u')
         return high;
     uint32_t low = hex4(rest.ptr + 2);
@@ -44,7 +39,7 @@ uint32_t json_char(struct slice inside, size_t *at)
             ['r'] = '\r',
             ['t'] = '\t'};
     if (inside.ptr[*at] != '\\') {
-        size_t n = utf8_len(from(inside, *at));
+        size_t n = utf8_len(slice_from(inside, *at));
         uint32_t c = utf8_code(inside.ptr + *at, n);
         *at += n;
         return c;
@@ -132,7 +127,7 @@ bool json_id_ok(struct slice id, struct err *err)
     if (id.len > JSON_ID_MAX)
         return err_set(err, ERR_INPUT, "id is longer than %d bytes", JSON_ID_MAX);
     for (size_t i = 0; i < id.len;) {
-        size_t n = utf8_len(from(id, i));
+        size_t n = utf8_len(slice_from(id, i));
         if (n == 0)
             return err_set(err, ERR_INPUT, "id is not UTF-8");
         if (is_unprintable(utf8_code(id.ptr + i, n)))
@@ -235,7 +230,7 @@ static size_t write_other(struct slice s, size_t *at, char out[ESCAPE_MAX])
 {
     if (s.ptr[*at] < 0x80)
         return write_escape(s.ptr[(*at)++], out);
-    size_t n = utf8_len(from(s, *at));
+    size_t n = utf8_len(slice_from(s, *at));
     memcpy(out, n ? (const char *)s.ptr + *at : "\xEF\xBF\xBD", n ? n : 3);
     *at += n ? n : 1;
     return n ? n : 3;

@@ -33,15 +33,6 @@ static bool name_is(struct slice name, const char *want)
     return name.len == strlen(want) && strncasecmp((const char *)name.ptr, want, name.len) == 0;
 }
 
-static struct slice trim(struct slice value)
-{
-    while (value.len && is_blank(value.ptr[0]))
-        value = (struct slice){value.ptr + 1, value.len - 1};
-    while (value.len && is_blank(value.ptr[value.len - 1]))
-        value.len--;
-    return value;
-}
-
 // The line at *rest without its CRLF; moves *rest behind it.
 static enum head_fault next_line(struct slice *rest, struct slice *ret_line)
 {
@@ -89,7 +80,7 @@ static enum head_fault scan_header(struct slice line, struct seen *seen)
     if (name.len == 0 || is_blank(name.ptr[name.len - 1]))
         return HEAD_BLANK_BEFORE_COLON;
     struct slice value = {colon + 1, line.len - name.len - 1};
-    note(seen, name, trim(value));
+    note(seen, name, slice_trim(value));
     return HEAD_OK;
 }
 

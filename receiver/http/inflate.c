@@ -10,15 +10,6 @@ enum {
     WINDOW_GZIP = 15 + 16 // zlib's way of asking for RFC 1952
 };
 
-static struct slice trimmed(struct slice text)
-{
-    while (text.len && (text.ptr[0] == ' ' || text.ptr[0] == '\t'))
-        text = (struct slice){text.ptr + 1, text.len - 1};
-    while (text.len && (text.ptr[text.len - 1] == ' ' || text.ptr[text.len - 1] == '\t'))
-        text.len--;
-    return text;
-}
-
 enum body_coding body_coding_of(struct slice content_encoding)
 {
     static const struct {
@@ -26,7 +17,7 @@ enum body_coding body_coding_of(struct slice content_encoding)
         enum body_coding coding;
     } names[] = {{"", CODING_NONE}, {"identity", CODING_NONE}, {"gzip", CODING_GZIP},
             {"x-gzip", CODING_GZIP}, {"deflate", CODING_DEFLATE}};
-    struct slice name = trimmed(content_encoding);
+    struct slice name = slice_trim(content_encoding);
     for (size_t i = 0; i < ARRAY_LEN(names); i++) {
         if (name.len == strlen(names[i].name) &&
                 (name.len == 0 ||

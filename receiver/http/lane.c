@@ -8,7 +8,7 @@
 
 #define TURN_MS 100      // longest wait of a turn
 #define DRAIN_TURN_MS 10 // and while draining
-#define LAST_TURNS 5     // for the bytes of the last answers
+#define LAST_TURNS 5     // for the bytes of the last answers, and for what is cut then
 
 struct lane {
     struct lane_options options;
@@ -241,12 +241,17 @@ struct lane *lane_new(const struct lane_options *options, struct err *err)
     return steal(&lane);
 }
 
+static void last_turns(struct lane *lane, int wait)
+{
+    for (int i = 0; i < LAST_TURNS; i++)
+        http_loop_turn(lane->loop, wait);
+}
+
 void lane_free(struct lane *lane)
 {
     if (!lane)
         return;
-    for (int i = 0; i < LAST_TURNS; i++)
-        http_loop_turn(lane->loop, 0);
+    last_turns(lane, 0); // takes late arrivals back
     h2o_multithread_unregister_receiver(http_loop_context(lane->loop)->queue, &lane->inbox);
     http_loop_free(lane->loop);
     free(lane);
@@ -271,8 +276,9 @@ static void drain(struct lane *lane, int64_t grace_ms)
         expire(lane, clock_mono_ms());
     }
     expire(lane, INT64_MAX);
-    for (int i = 0; i < LAST_TURNS; i++)
-        http_loop_turn(lane->loop, DRAIN_TURN_MS);
+    last_turns(lane, DRAIN_TURN_MS);
+    http_loop_cut(lane->loop);
+    last_turns(lane, DRAIN_TURN_MS);
 }
 
 void lane_run(struct lane *lane, const _Atomic bool *stop, const _Atomic int64_t *grace_ms)

@@ -41,6 +41,13 @@ static const char *proof_header(const struct source *source)
     return verify->token_header ? verify->token_header : verify->signature_header;
 }
 
+// Its name: by the time it is stored another policy may be active, whose secrets are others.
+static char *secret_name(const struct source *source, int index)
+{
+    bool any = index >= 0 && (size_t)index < source->n_secrets;
+    return any ? xstrdup(source->secrets[index].credential) : NULL;
+}
+
 struct arrival *taken_arrival(const struct source *source, const struct received *received,
         const struct verdict *verdict, const char **ret_reason)
 {
@@ -55,7 +62,7 @@ struct arrival *taken_arrival(const struct source *source, const struct received
     if (source->receipts)
         arrival->query = query_of(received->target);
     arrival->received_us = clock_now_us();
-    arrival->secret_index = verdict->secret_index;
+    arrival->secret = secret_name(source, verdict->secret_index);
     arrival->has_once = verdict->has_once;
     memcpy(arrival->once, verdict->once, sizeof arrival->once);
     return arrival;

@@ -4,11 +4,6 @@ struct parts {
     struct slice host, path;
 };
 
-static struct slice skip(struct slice text, size_t n)
-{
-    return (struct slice){text.ptr + n, text.len - n};
-}
-
 static bool is_lower_or_digit(unsigned char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
@@ -45,14 +40,14 @@ static bool split(struct slice url, struct parts *ret_parts)
 {
     if (url.len > CERT_URL_MAX || !slice_starts(url, SLICE("https://")))
         return false;
-    struct slice rest = skip(url, 8);
+    struct slice rest = slice_from(url, 8);
     size_t n = 0;
     while (n < rest.len && is_host_char(rest.ptr[n]))
         n++;
     struct slice host = {rest.ptr, n};
-    rest = skip(rest, n);
+    rest = slice_from(rest, n);
     if (slice_starts(rest, SLICE(":443/")))
-        rest = skip(rest, 4);
+        rest = slice_from(rest, 4);
     if (host.len == 0 || rest.len == 0 || rest.ptr[0] != '/')
         return false;
     for (size_t i = 0; i < rest.len; i++)
@@ -64,7 +59,7 @@ static bool split(struct slice url, struct parts *ret_parts)
 
 static bool ends_with(struct slice text, struct slice end)
 {
-    return text.len >= end.len && slice_eq(skip(text, text.len - end.len), end);
+    return text.len >= end.len && slice_eq(slice_from(text, text.len - end.len), end);
 }
 
 bool cert_url_region(struct slice region)

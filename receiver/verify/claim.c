@@ -76,11 +76,6 @@ enum verify_reason header_one(const struct verify_request *request, const char *
     return VERIFY_OK;
 }
 
-static struct slice skip(struct slice text, size_t n)
-{
-    return (struct slice){text.ptr + n, text.len - n};
-}
-
 bool slice_cut(struct slice *text, const char *sep, struct slice *ret_head)
 {
     size_t len = strlen(sep);
@@ -88,7 +83,7 @@ bool slice_cut(struct slice *text, const char *sep, struct slice *ret_head)
     if (!at)
         return false;
     *ret_head = (struct slice){text->ptr, (size_t)(at - text->ptr)};
-    *text = skip(*text, ret_head->len + len);
+    *text = slice_from(*text, ret_head->len + len);
     return true;
 }
 
@@ -112,7 +107,7 @@ static enum verify_reason add_signature(
         return VERIFY_BAD_HEADER;
     claim->ed25519[claim->n_signatures] = row->algorithm == SIGN_ED25519 ||
                                           (row->ed25519 && slice_eq(name, slice_of(row->ed25519)));
-    claim->signatures[claim->n_signatures++] = skip(value, prefix.len);
+    claim->signatures[claim->n_signatures++] = slice_from(value, prefix.len);
     return VERIFY_OK;
 }
 
@@ -121,7 +116,7 @@ static enum verify_reason read_item(
 {
     struct slice name = {NULL, 0};
     while (row->spaced && slice_starts(item, SLICE(" ")))
-        item = skip(item, 1);
+        item = slice_from(item, 1);
     if (row->time.from == TIME_FIRST && !claim->timestamp.ptr) {
         claim->timestamp = item;
         return VERIFY_OK;

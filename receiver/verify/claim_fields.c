@@ -73,11 +73,35 @@ static enum verify_reason read_form(const struct wanted *wanted, struct claim *c
     return VERIFY_OK;
 }
 
+static bool holds_literal(const struct scheme *row, struct slice value)
+{
+    for (size_t i = 0; row->parts[i].kind != PART_END; i++) {
+        if (row->parts[i].kind == PART_LITERAL && slice_has(value, row->parts[i].literal))
+            return true;
+    }
+    return false;
+}
+
+// From the left and from the right up to the loose field: what is signed reads one way only.
+static bool reads_one_way(const struct scheme *row, const struct claim *claim)
+{
+    for (size_t i = 0; row->loose && row->parts[i].kind != PART_END; i++) {
+        bool close = row->parts[i].kind == PART_FIELD &&
+                     !slice_eq(row->parts[i].literal, slice_of(row->loose));
+        if (close && holds_literal(row, claim->values[i]))
+            return false;
+    }
+    return true;
+}
+
 enum verify_reason claim_read_fields(const struct scheme *row, struct claim *claim)
 {
     __attribute__((cleanup(wanted_fini))) struct wanted wanted = {.n = 0};
     want_all(row, &wanted);
     if (wanted.n == 0)
         return VERIFY_OK;
-    return row->form ? read_form(&wanted, claim) : read_json(&wanted, claim);
+    enum verify_reason reason = row->form ? read_form(&wanted, claim) : read_json(&wanted, claim);
+    if (reason == VERIFY_OK && !reads_one_way(row, claim))
+        return VERIFY_BAD_BODY;
+    return reason;
 }

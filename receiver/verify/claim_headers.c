@@ -30,15 +30,6 @@ static bool read_names(struct slice list, struct names *names)
     return true;
 }
 
-static struct slice trim(struct slice text)
-{
-    while (text.len && (text.ptr[0] == ' ' || text.ptr[0] == '\t'))
-        text = (struct slice){text.ptr + 1, text.len - 1};
-    while (text.len && (text.ptr[text.len - 1] == ' ' || text.ptr[text.len - 1] == '\t'))
-        text.len--;
-    return text;
-}
-
 static bool names_it(const struct names *names, const char *name)
 {
     for (size_t i = 0; i < names->n; i++) {
@@ -61,7 +52,7 @@ static enum verify_reason add_header(
     if (found == HEADER_NONE)
         return VERIFY_OK; // as the library does: what is not there can't be told apart by it
     bool fits = (out->len == 0 || text_char(out, ';')) && text_add(out, name) &&
-                text_char(out, ':') && text_add(out, trim(value));
+                text_char(out, ':') && text_add(out, slice_trim(value));
     return fits ? VERIFY_OK : VERIFY_BAD_HEADER;
 }
 

@@ -17,11 +17,6 @@ static struct slice until(struct slice text, size_t len)
     return (struct slice){text.ptr, len};
 }
 
-static struct slice from(struct slice text, size_t at)
-{
-    return (struct slice){text.ptr + at, text.len - at};
-}
-
 // Where the first of these bytes stands, else the whole length.
 static size_t find_any(struct slice text, const char *bytes)
 {
@@ -37,16 +32,16 @@ static bool url_cut(struct slice text, struct url *ret_url)
     if (!mark)
         return false;
     struct url url = {.scheme = until(text, (size_t)(mark - text.ptr))};
-    struct slice rest = from(text, url.scheme.len + 3);
+    struct slice rest = slice_from(text, url.scheme.len + 3);
     rest.len = find_any(rest, "?#"); // the query is the request's
     struct slice authority = until(rest, find_any(rest, "/"));
-    url.path = from(rest, authority.len);
+    url.path = slice_from(rest, authority.len);
     size_t colon = authority.len;
     while (colon > 0 && authority.ptr[colon - 1] != ':' && authority.ptr[colon - 1] != ']')
         colon--;
     bool port = colon > 0 && authority.ptr[colon - 1] == ':';
     url.host = until(authority, port ? colon - 1 : authority.len);
-    url.port = from(authority, url.host.len);
+    url.port = slice_from(authority, url.host.len);
     *ret_url = url;
     return true;
 }
@@ -54,7 +49,7 @@ static bool url_cut(struct slice text, struct url *ret_url)
 struct slice target_query(struct slice target)
 {
     size_t at = find_any(target, "?");
-    return target.len ? from(target, at) : target;
+    return target.len ? slice_from(target, at) : target;
 }
 
 static bool url_write(
@@ -83,7 +78,7 @@ static bool write_decoded(struct slice url, struct text *out)
 {
     text_init(out, URL_MAX);
     for (size_t i = 0; i < url.len; i++) {
-        char byte = decode_escape(from(url, i));
+        char byte = decode_escape(slice_from(url, i));
         if (!text_char(out, byte ? byte : (char)url.ptr[i]))
             return false;
         i += byte ? 2 : 0;
@@ -137,7 +132,7 @@ static enum verify_reason make_path(
     bool fits = write_escaped(url.path, "-_.!~*'();/?:@&=+$,#", "%", &claim->path);
     if (fits && query.len > 1)
         fits = text_char(&claim->path, '?') &&
-               write_escaped(from(query, 1), "-_.!~*'()", "%25", &claim->path);
+               write_escaped(slice_from(query, 1), "-_.!~*'()", "%25", &claim->path);
     return fits ? VERIFY_OK : VERIFY_BAD_HEADER;
 }
 
@@ -176,7 +171,7 @@ static bool read_hash(const char *name, const struct verify_request *request, st
 {
     AUTO_FORM struct form query = {.n = 0};
     struct slice text = target_query(request->target);
-    if (text.len == 0 || !form_parse(from(text, 1), &query, NULL))
+    if (text.len == 0 || !form_parse(slice_from(text, 1), &query, NULL))
         return false;
     size_t n = 0;
     for (size_t i = 0; i < query.n; i++) {

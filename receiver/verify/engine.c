@@ -7,13 +7,6 @@
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 
-bool secret_is_live(const struct secret *secret, int64_t now_s)
-{
-    if (secret->value.len == 0 || (secret->from && now_s < secret->from))
-        return false;
-    return !secret->until || now_s < secret->until;
-}
-
 const struct secret *secret_first_live(const struct source *source, int64_t now_s)
 {
     for (size_t i = 0; i < source->n_secrets; i++) {

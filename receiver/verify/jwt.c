@@ -14,11 +14,6 @@
 
 enum { SHIPENGINE_SIGNATURE_MAX = PUBKEY_RSA_BITS_MAX / 8 };
 
-static struct slice skip(struct slice text, size_t n)
-{
-    return (struct slice){text.ptr + n, text.len - n};
-}
-
 // HMAC by each live secret; all are tried, so that the time does not say which one it was.
 static enum verify_reason by_shared(
         const struct jwt_token *token, const struct source *source, int64_t now_s, int *ret_secret)
@@ -90,7 +85,7 @@ static struct slice without_bearer(struct slice value)
     for (size_t i = 0; i < word.len; i++)
         if (i >= value.len || (value.ptr[i] | 0x20) != word.ptr[i])
             return value;
-    return skip(value, word.len);
+    return slice_from(value, word.len);
 }
 
 struct verify_result jwt_verify(

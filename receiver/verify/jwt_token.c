@@ -13,11 +13,6 @@ void jwt_token_fini(struct jwt_token *token)
     text_fini(&token->body_hash);
 }
 
-static struct slice skip(struct slice text, size_t n)
-{
-    return (struct slice){text.ptr + n, text.len - n};
-}
-
 // What stands before the next '.'; false without one.
 static bool cut(struct slice *rest, struct slice *ret_part)
 {
@@ -25,7 +20,7 @@ static bool cut(struct slice *rest, struct slice *ret_part)
     if (!dot)
         return false;
     *ret_part = (struct slice){rest->ptr, (size_t)(dot - rest->ptr)};
-    *rest = skip(*rest, ret_part->len + 1);
+    *rest = slice_from(*rest, ret_part->len + 1);
     return true;
 }
 

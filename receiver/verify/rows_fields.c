@@ -6,7 +6,8 @@
 static const struct scheme rows[] = {
         // https://docs.adyen.com/development-resources/webhooks/secure-webhooks/verify-hmac-signatures;
         // @adyen/api-library. Each item is signed by itself. Amount, states and references are
-        // signed; reason, additionalData and the rest are not.
+        // signed; reason, additionalData and the rest are not, nor is `live` of the whole. A shop
+        // may have a colon in its own reference, and then what is signed could be cut elsewhere.
         {
                 .name = "adyen",
                 .kind = SCHEME_HMAC,
@@ -21,6 +22,7 @@ static const struct scheme rows[] = {
                         FIELD(ITEM "/merchantReference"), LITERAL(":"), FIELD(ITEM "/amount/value"),
                         LITERAL(":"), FIELD(ITEM "/amount/currency"), LITERAL(":"),
                         FIELD(ITEM "/eventCode"), LITERAL(":"), FIELD(ITEM "/success")},
+                .loose = ITEM "/merchantReference",
                 .algorithm = HMAC_SHA256,
                 .encoding = ENCODING_BASE64,
                 .key = SECRET_HEX,
@@ -28,7 +30,6 @@ static const struct scheme rows[] = {
                 .id_more = {ITEM "/eventCode", ITEM "/success"},
                 .type = ITEM "/eventCode",
                 .happened = ITEM "/eventDate",
-                .scope = {"/live"},
                 .answer = REPLY_ACCEPTED_BODY,
         },
         // https://documentation.mailgun.com/docs/mailgun/user-manual/webhooks/securing-webhooks.
@@ -47,6 +48,7 @@ static const struct scheme rows[] = {
                 .id = "/event-data/id",
                 .type = "/event-data/event",
                 .happened = "/event-data/timestamp",
+                .volatiles = {"/signature"},
         },
         // The same of a route, whose mails come as a form:
         // https://documentation.mailgun.com/docs/mailgun/user-manual/receive-forward-store

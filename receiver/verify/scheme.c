@@ -263,10 +263,16 @@ const struct scheme *scheme_spoken(const struct scheme *row, const struct verify
 }
 
 // Of the fields in each member, or of a body's own, only what stands in them is believed.
+static bool signs_fields_only(const struct scheme *row)
+{
+    return scheme_has_part(row, PART_FIELD) && !scheme_has_part(row, PART_BODY) &&
+           !scheme_has_part(row, PART_FORM);
+}
+
 static bool signs_the_event(const struct scheme *row)
 {
     return scheme_has_part(row, PART_BODY) || scheme_has_part(row, PART_FORM) ||
-           scheme_has_part(row, PART_FIELD) || row->once;
+           signs_fields_only(row) || row->once;
 }
 
 bool scheme_sound(const struct scheme *row)
@@ -278,6 +284,8 @@ bool scheme_sound(const struct scheme *row)
         return false;
     bool body_only = row->parts[0].kind == PART_BODY && row->parts[1].kind == PART_END;
     if (scheme_id_unsigned(row) && !body_only && !row->once)
+        return false;
+    if (row->scope[0] && signs_fields_only(row) && !row->once)
         return false;
     return timed == (row->time.from != TIME_NONE);
 }

@@ -165,6 +165,8 @@ struct scheme {
 
     // What is signed, and by what.
     struct scheme_part parts[SCHEME_PARTS_MAX + 1]; // ends with PART_END
+    const char *loose; // the one field that may hold what stands between fields: else what is
+                       // signed could be cut into other values; NULL = not looked at
     enum scheme_algorithm algorithm;
     enum scheme_encoding encoding;
     enum scheme_key key;
@@ -190,7 +192,7 @@ const struct scheme *scheme_row_of(const struct source *source, struct scheme *r
 
 // The row can be trusted: it signs the body or chosen fields of it, it reads a timestamp exactly
 // when it signs one, and an id outside what is signed only where that is the body and nothing else
-// (see verify_result.unsigned_id).
+// (see verify_result.unsigned_id). Where it signs fields that may come again, no scope is outside.
 bool scheme_sound(const struct scheme *row);
 bool scheme_has_part(const struct scheme *row, enum scheme_part_kind kind);
 
@@ -202,8 +204,6 @@ const struct scheme *scheme_spoken(const struct scheme *row, const struct verify
 // make a sound row: such a source never verifies anything.
 MUST_CHECK bool custom_row(const struct source *source, struct scheme *ret_row);
 
-// Live: not empty and now within its dates. `until` itself is no longer within them.
-bool secret_is_live(const struct secret *secret, int64_t now_s);
 const struct secret *secret_first_live(const struct source *source, int64_t now_s); // or NULL
 
 // A header by its name in any case. Set *ret_value only for HEADER_ONE.

@@ -98,6 +98,26 @@ def test_adyen_s_items_are_signed_one_by_one_and_all_must_be(t):
     eq(count(w.cluster, "keys"), 2, "nothing of a request that is not authentic as a whole")
 
 
+def test_an_item_of_adyen_counts_once_whatever_the_request_says_around_it(t):
+    w = world(t, keys={"adyen": ADYEN_KEY})
+    one = adyen_item("psp-1", "o-1")
+    for live in ("true", "false", "x1"):
+        eq(w.post(Request("/hooks/adyen", {}, as_body({"live": live, "notificationItems": [one]}))).status, 200)
+    eq((count(w.cluster, "keys"), count(w.cluster, "repeats")), (1, 2))
+
+
+def test_what_adyen_signed_can_t_be_cut_into_other_values(t):
+    w = world(t, keys={"adyen": ADYEN_KEY})
+    one = adyen_item("psp-1", "a:b")
+    eq(w.post(adyen(one)).status, 200, "a shop's reference may have a colon")
+    item = one["NotificationRequestItem"]
+    cut = {**item, "pspReference": "psp-1:", "originalReference": "Shop", "merchantAccountCode": "a", "merchantReference": "b"}
+    right = {**item, "merchantReference": "a", "amount": {"currency": "1130:EUR", "value": "b"}}
+    for forged in (cut, right):
+        eq(w.post(adyen({"NotificationRequestItem": forged})).status, 401)
+    eq((count(w.cluster, "keys"), w.cluster.query("SELECT order_id FROM pawl.orders")), (1, [("a:b",)]))
+
+
 def meta(*changes):
     body = as_body({"object": "whatsapp_business_account",
                     "entry": [{"id": "1", "changes": [{"field": f, "value": v} for f, v in some]} for some in changes]})

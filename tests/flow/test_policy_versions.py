@@ -8,7 +8,7 @@ from harness import *
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 # pylint: disable=wrong-import-position
-from ledger import notifications, statuses, stored_once  # noqa: E402
+from ledger import Barrier, notifications, statuses, stored_once  # noqa: E402
 
 POLICY_INVALID = 5
 
@@ -156,6 +156,20 @@ def test_two_secrets_live_at_once_which_matched_is_recorded_and_one_past_its_dat
     eq(w.post(paid("evt-3", "stripe")).status, 200)
     eq([a.status for a in w.post(paid("evt-4", "stripe-old"), paid("evt-4", "stripe"), connections=1)], [401, 200])
     eq(secret_of(w, "bodies", "evt-4"), ["stripe"])
+
+
+def test_which_secret_matched_is_recorded_by_its_name_of_that_moment(t):
+    w = t.world(policy="example", receivers=1, dispatchers=0)
+    barrier = t.keep(Barrier(w.cluster))
+    load = w.load([paid("evt-1", "stripe")])
+    barrier.reached()
+    more = w.load([paid("evt-2", "stripe")])  # waits behind it, verified
+    eventually(lambda: w.receivers[0].metric("pawl_webhook_verified_total", source="stripe", key="stripe") == 2, 5)
+    w.set_policy("example", lambda s: re.sub(r"secrets: \[credential:stripe, (.*)\]", r"secrets: [\1, credential:stripe]", s))
+    w.must("policy", "apply")
+    barrier.open()
+    eq({a.status for a in load.result() + more.result()}, {200})
+    eq((secret_of(w, "bodies", "evt-1"), secret_of(w, "bodies", "evt-2")), (["stripe"], ["stripe"]))
 
 
 def test_sighup_takes_a_new_secret_from_its_file_while_everything_is_served(t):

@@ -5,11 +5,15 @@ import os
 import signal
 import socket
 import subprocess
+import sys
 import threading
 import time
 
 from harness import *
 from kit.procs import Proc
+
+sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
+from ledger import Barrier, retire  # noqa: E402 pylint: disable=wrong-import-position
 
 HOST = b"Host: a\r\n"
 
@@ -108,6 +112,16 @@ def test_route_method_and_size(t):
         eq(answer.headers["content-type"], "application/problem+json", request.path)
     eq(w.post(cases[5][0]).headers["allow"], "POST")
     still_works(w, 1)
+
+
+def test_a_body_may_have_as_many_bytes_as_is_said_in_chunks_too(t):
+    w = world(t, host={"receiver": {"body_max": "64KiB"}})
+    for n, status in ((65536, 200), (65537, 413)):
+        body = good(n).body.ljust(n)
+        head = "".join(f"{k}: {v}\r\n" for k, v in signed(body).headers.items()).encode()
+        whole = b"POST /hooks/stripe HTTP/1.1\r\nConnection: close\r\n" + HOST + head
+        eq(w.post(signed(body)).status, status)
+        eq(raw(w, whole + b"Transfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n" % (n, body))[0], status)
 
 
 def test_a_flood_of_refused_requests_is_one_line_of_each_kind(t):
@@ -256,6 +270,21 @@ def test_a_drain_ends_though_the_database_hangs(t):
     eq(w.receivers[0].stop(), 0)
     check(time.monotonic() - start < 6, "it ends")
     eq({a.status for a in load.result()}, {503})
+
+
+def test_what_is_half_there_when_a_drain_ends_is_cut(t):
+    w = world(t, host={"receiver": {"grace": "300ms", "deadline": "5s"}})
+    halves = [RawSocket(w.ports()[0]).send(b"POST /hooks/stripe HTTP/1.1\r\nHost: a\r\nContent-Length: 7\r\n\r\n{") for _ in range(2)]
+    barrier = t.keep(Barrier(w.cluster))
+    w.load([good(1)])
+    barrier.reached()
+    program = w.receivers[0]
+    program.proc.sigterm()
+    eventually(lambda: halves[0].closed_by_peer(0.1), 5, "it is cut while a batch is still under way")
+    halves[1].sock.close()
+    barrier.open()
+    eq(program.proc.wait(20), 0)
+    retire(w, program)
 
 
 def run_receiver(w, *more, config=None):

@@ -57,11 +57,25 @@ static void every_scheme_of_the_catalogue_runs(void **state)
     assert_true(n > 75);
 }
 
+static void a_row_that_believes_what_is_not_signed_is_not_sound(void **state)
+{
+    (void)state;
+    struct scheme adyen = *scheme_row("adyen");
+    adyen.scope[0] = "/live";
+    assert_false(scheme_sound(&adyen));
+    adyen.once = true; // then a second scope is a replay
+    assert_true(scheme_sound(&adyen));
+    struct scheme stripe = *scheme_row("stripe");
+    stripe.id_header = "Request-Id";
+    assert_false(scheme_sound(&stripe));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
             cmocka_unit_test(knows_every_scheme_of_the_catalogue_and_which_run),
             cmocka_unit_test(every_scheme_of_the_catalogue_runs),
+            cmocka_unit_test(a_row_that_believes_what_is_not_signed_is_not_sound),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
