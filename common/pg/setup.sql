@@ -12,6 +12,9 @@ SELECT set_config('search_path', 'pawl, pg_catalog', false),
        -- time, as the server's own rule would have it, costs as much as running them for one event.
        set_config('plan_cache_mode', CASE WHEN current_user IN ('pawl_receiver', 'pawl_dispatcher')
                                           THEN 'force_generic_plan' ELSE 'auto' END, false),
+       -- What is longer than 2 KB is compressed: by the method that takes a fifth of the time, if the server has it.
+       (SELECT set_config(name, 'lz4', false) FROM pg_settings
+        WHERE name = 'default_toast_compression' AND 'lz4' = ANY(enumvals)),
        set_config('TimeZone', 'UTC', false),
        set_config('DateStyle', 'ISO', false),
        set_config('bytea_output', 'hex', false),

@@ -11,7 +11,7 @@ import sys
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
-ORDER = ["receive", "verify", "dispatch", "send", "caps"]  # of the benchmarks; others follow by name
+ORDER = ["receive", "verify", "dispatch", "long", "send", "caps"]  # of the benchmarks; others follow by name
 MACHINE = [("cpu", "processor"), ("cores", "cores"), ("ram_gib", "memory, GiB"), ("huge_pages", "huge pages"), ("kernel", "kernel"),
            ("system", "system"), ("file_system", "file system"), ("postgresql", "PostgreSQL")]
 

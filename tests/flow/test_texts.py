@@ -38,3 +38,15 @@ def test_a_mail_has_its_layout_and_its_locale(t):
     for part in ("Bestellung 1001", "<h1>Hallo</h1>"):
         check(part in mails["bob"], f"{part!r} is in {mails['bob']}")
     check("Order 1001" not in mails["bob"], f"a part of another locale: {mails['bob']}")
+
+
+def test_long_texts_are_stored_compressed_by_the_quicker_method(t):
+    w, _, _ = setup(t)
+    cluster = w.cluster
+    if "lz4" not in cluster.value("SELECT enumvals::text FROM pg_settings WHERE name = 'default_toast_compression'"):
+        t.skip("this PostgreSQL has no lz4")
+    put(w, {"least/email.en.html": "<p>hello again</p>\n" * 1000})
+    w.must("policy", "apply")
+    rows = Rows(w)
+    ended(rows, rows.add("least", "ann@example.net"), 2)
+    eq(cluster.query("SELECT pg_column_compression(content), length(content) > 10000 FROM pawl.contents"), [("lz4", True)])

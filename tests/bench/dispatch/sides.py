@@ -93,13 +93,14 @@ class PawlSide(Side):
     """The dispatcher with the free sender (drain), or against a sink. Several may share a database."""
     sides = {}  # by database
 
-    def __init__(self, cluster, name, processes=1, sink=None, transfers=200, edit=None):
+    def __init__(self, cluster, name, processes=1, sink=None, transfers=200, edit=None, foot=""):
+        """foot: HTML that each mail ends with."""
         super().__init__(cluster, name)
         self.processes = processes
         self.pawl = Pawl(self.db, sink, policy=text("policy.yaml"), edit=edit, setup=False,
                          host={"dispatcher": {"transfers": transfers, "poll": "50ms", "lease": "120s"}, "log": {"level": "warning"}})
         for part in ("subject", "text", "html"):
-            self.pawl.set_template("payment-receipt", part, text(f"templates/{part}.mustache"))
+            self.pawl.set_template("payment-receipt", part, text(f"templates/{part}.mustache") + (foot if part == "html" else ""))
         self.pawl.must("migrate", "up")
         self.pawl.must("policy", "apply")
         PawlSide.sides.setdefault(name, []).append(self)
