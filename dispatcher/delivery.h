@@ -158,6 +158,7 @@ struct delivery {
     int64_t provider_us; // since the first try with that one
     bool passed_on;      // that one refused it for a reason of its own
     int free_tries;      // steps before this one that said nothing about the message
+    bool first;          // its first try at that one
     bool routed, trial;  // dispatcher/route counts it; it is the one that its breaker waits for
     struct key claim;    // the fence
     struct attempt_result result;

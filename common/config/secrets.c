@@ -29,6 +29,13 @@ static void wipe(struct slice *value)
     *value = (struct slice){0};
 }
 
+// A file with a key in it, PEM or JSON, is no word that somebody may have typed.
+static bool is_document(const char *bytes, size_t len)
+{
+    struct slice text = {(const unsigned char *)bytes, len};
+    return slice_starts(text, SLICE("-----BEGIN")) || slice_starts(text, SLICE("{"));
+}
+
 static bool has_space(const char *bytes, size_t len)
 {
     for (size_t i = 0; i < len; i++) {
@@ -81,7 +88,7 @@ static void load(struct loading *loading, struct secret *secret, const char *own
         wipe(&value);
         return;
     }
-    if (has_space(bytes, kept))
+    if (!is_document(bytes, kept) && has_space(bytes, kept))
         diag_file(loading->diag, DIAG_WARNING, path, "secret-space",
                 "there is white space in the secret, and it counts (%s)", owner);
     explicit_bzero(bytes + kept, len - kept);

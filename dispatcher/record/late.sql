@@ -1,4 +1,4 @@
--- Dates deliveries that a receipt ended while this try of them was still on the wire, after an earlier one in doubt: the
+-- Dates deliveries that a receipt ended while this try of them was still on the wire, after an earlier one: the
 -- message may have arrived a second time just now, and its cap slots count from then. Who holds such a row dates it itself.
 -- returns: nothing
 WITH late AS MATERIALIZED (

@@ -223,8 +223,7 @@ bool record_rows_suppress(struct pg *pg, const struct record_row *rows, size_t n
 static bool may_be_late(const struct record_row *row)
 {
     enum attempt_outcome outcome = row->delivery->result.outcome;
-    return row->delivery->earlier_unknown > 0 &&
-           (outcome == ATTEMPT_ACCEPTED || outcome == ATTEMPT_UNKNOWN);
+    return row->delivery->tries > 1 && (outcome == ATTEMPT_ACCEPTED || outcome == ATTEMPT_UNKNOWN);
 }
 
 void record_rows_late(struct pg *pg, const struct record_row *rows, size_t n)

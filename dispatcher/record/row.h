@@ -11,7 +11,7 @@ struct record_row {
 // Adds $1..$19 of record.sql, which must be the statement that was added last.
 void record_rows_add(struct pg *pg, const struct record_row *rows, size_t n);
 
-// Adds late.sql for further tries after one in doubt, which a receipt may have ended meanwhile;
+// Adds late.sql for further tries, which a receipt may have ended meanwhile;
 // nothing when there are none.
 void record_rows_late(struct pg *pg, const struct record_row *rows, size_t n);
 

@@ -235,12 +235,11 @@ static void list(
 }
 
 // First tries at a provider are free; so is the one that its breaker waits for.
-static bool within_budget(struct row *row, const struct delivery *delivery, int64_t now_ms)
+static bool within_budget(struct row *row, struct delivery *delivery, int64_t now_ms)
 {
     bool again =
             delivery->tries > 0 && delivery->provider && strcmp(delivery->provider, row->name) == 0;
-    if (!again)
-        budget_first(&row->budget);
+    delivery->first = !again;
     return !again || row->breaker.state != BREAKER_CLOSED || budget_retry(&row->budget, now_ms);
 }
 
@@ -357,6 +356,8 @@ void route_ended(struct route *route, struct delivery *delivery, int64_t now_ms)
         permits_back(&route->channels[row->channel]);
         return;
     }
+    if (delivery->first)
+        budget_first(&row->budget);
     bool own = result->outcome != ATTEMPT_ACCEPTED && result->level == LEVEL_PROVIDER;
     budget_ended(&row->budget, own || result->outcome == ATTEMPT_UNKNOWN);
     if (!own || result->outcome == ATTEMPT_UNKNOWN)

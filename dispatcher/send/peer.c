@@ -114,6 +114,8 @@ static bool lacks_utf8(const struct peer *peer)
 
 static void refuse_utf8(struct peer *peer)
 {
+    peer->dialog.reply = (struct smtp_reply){0}; // of the mail before
+    peer->dialog.phase = SMTP_CONNECT;
     peer_failed(peer, peer->request.sender_utf8 ? SMTP_NO_UTF8_SENDER : SMTP_NO_UTF8);
 }
 

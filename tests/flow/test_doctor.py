@@ -138,7 +138,10 @@ def test_credentials_are_looked_at_as_files(t):
     check(any(v == "fail" and m == f"chmod o-rwx '{path}'" for v, _, m in rows), rows)
     os.chmod(path, 0o600)
     w.set_credential("shop", "two words")
-    check(any(v == "warn" and "white space" in s for v, s, _ in examine(w)["credentials"]), "white space is told")
+    rows = examine(w)["credentials"]
+    check(any(v == "warn" and "white space" in s and "cat" not in m for v, s, m in rows), f"white space is told, the secret is not: {rows}")
+    w.set_credential("shop", "-----BEGIN PRIVATE KEY-----\nMC4CAQAw BQ==\n-----END PRIVATE KEY-----\n")
+    check(not any("white space" in s for _, s, _ in examine(w)["credentials"]), "a key's lines are no white space")
     os.unlink(path)
     rows = examine(w)["credentials"]
     check(any(v == "fail" and m.endswith(f"'{path}'") for v, _, m in rows), rows)

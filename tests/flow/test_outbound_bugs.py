@@ -43,11 +43,12 @@ import sys
 import time
 
 from harness import *
-from kit.deliveries import ORDERS, Rows, ended
+from kit.deliveries import ORDERS, POLICY, Rows, ended
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 # pylint: disable=wrong-import-position
 from mail_server import SHORT, Mailbox, against, all_ended, parsed, texts, times  # noqa: E402
+from send_rig import peer  # noqa: E402
 
 
 # --- the transport
@@ -342,3 +343,17 @@ def test_what_expired_while_nobody_sent_stays_at_home(t):
     for nid in good:
         ended(rows, nid, 2)
     eq(server.counts(), {f"good{kind}@example.net": 1 for kind in ORDERS})
+
+
+def test_a_mail_that_a_kept_connection_can_t_carry_is_not_judged_by_the_answer_to_the_one_before(t):
+    def script(c):
+        c.greet(b"250 script.test\r\n")
+        while True:
+            c.take(reply=b"550 5.1.1 no such user here")
+    p = peer(t, script)
+    w = t.pawl(t.migrated_cluster(), policy=POLICY.replace("@SMTP_PROVIDER@", f'{{ driver: smtp, url: "{p.url}", tls: none }}'))
+    rows = Rows(w)
+    w.dispatcher()
+    for address in ("gone@example.org", "j\u00fcrgen@example.org"):
+        ended(rows, rows.add("least", address), 3)
+    eq(rows.cluster.query("SELECT address FROM pawl.suppressions"), [("gone@example.org",)])

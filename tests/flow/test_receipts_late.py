@@ -9,7 +9,7 @@ from harness import *
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 # pylint: disable=wrong-import-position
-from test_receipts import ACCEPTED, BOUNCED, DUE, PHONE, UNKNOWN, Rig  # noqa: E402
+from test_receipts import ACCEPTED, BOUNCED, DELIVERED, DUE, PHONE, UNKNOWN, Rig  # noqa: E402
 
 
 class Held:
@@ -104,3 +104,40 @@ def test_a_try_after_a_receipt_that_the_doubtful_one_failed_is_no_possible_dupli
     rig.cluster.query("UPDATE pawl.due SET due_at = now(); UPDATE pawl.deliveries SET not_before = NULL")
     rig.comes_to(order, ACCEPTED)
     eq((rig.row(order)["tries"], rig.row(order)["possible_duplicates"]), (2, 0))
+
+
+class SecondHeld(Held):
+    """The first is taken and answered, the second is held, all others are answered."""
+
+    def __call__(self, c, r):
+        if r["n"] == 1:
+            self.go.wait(30)
+        self.taken.append((r["n"], time.monotonic()))
+        c.say(201, json.dumps({"sid": f"SM{r['n'] + 1}", "status": "queued"}).encode())
+
+
+def test_a_message_that_a_receipt_ended_after_all_is_waited_for_while_its_second_copy_is_on_the_wire(t):
+    """Its first was accepted, then undelivered for a while, so that it is sent again, and then delivered."""
+    for gate, line in (("superseded", 'collapse: "order/{{order.id}}"'), ("cap", "cap: [ { most: 1, in: 3s, per: recipient, then: defer } ]")):
+        peer = SecondHeld()
+        rig = Rig(t, peer, also=with_every_message(line))
+        def event(kind, n, rig=rig):
+            answer = rig.w.post(app_request(secret("shop"), f"evt-{n}", kind, "o-1", customer={"phone": PHONE}))
+            eq((answer.status, json.loads(answer.body)["outcome"]), (200, "applied"))
+        event("most", 1)
+        eventually(lambda rig=rig: rig.state("o-1") == ACCEPTED, 10, "accepted")
+        rig.tell("undelivered", sid="SM1", n=0, code="30001")
+        rig.cluster.query("UPDATE pawl.due SET due_at = now(); UPDATE pawl.deliveries SET not_before = NULL")
+        eventually(lambda rig=rig: len(rig.peer.requests) == 2, 10, "the second copy is on the wire")
+        rig.tell("delivered", sid="SM1", n=0)
+        eq(rig.state("o-1"), DELIVERED)
+        if gate == "cap":
+            rig.shop.order("most", phone=PHONE)
+        else:
+            event("least", 2)
+        waits(rig, gate, 2)
+        peer.go.set()
+        eventually(lambda peer=peer: len(peer.taken) == 3, 20, "all are taken")
+        eq([n for n, _ in peer.taken], [0, 1, 2])
+        if gate == "cap":
+            check(peer.taken[2][1] - peer.taken[1][1] >= 3, "the cap's time runs from the second copy")

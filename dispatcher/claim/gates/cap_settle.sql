@@ -14,7 +14,7 @@ WITH ended AS MATERIALIZED (
         OFFSET 0) s
     CROSS JOIN LATERAL (
         -- May have reached the peer: accepted, unknown, what a receipt made of these, and any unknown try before the end.
-        SELECT coalesce(bool_or(y.state IN (0, 1) OR CASE WHEN y.unknown_tries > 0 THEN EXISTS (
+        SELECT coalesce(bool_or(y.state IN (0, 1) OR CASE WHEN y.tries > 1 THEN EXISTS (
                    SELECT FROM claims c WHERE y.notification_id = ANY(c.n)) END), false) AS open,
                coalesce(max(y.updated_at) FILTER (WHERE y.state IN (2, 9, 10, 11, 12) OR y.unknown_tries > 0),
                         '-infinity') AS used_at

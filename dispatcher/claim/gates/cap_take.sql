@@ -23,7 +23,7 @@ WITH want AS MATERIALIZED (
         WHERE x.bucket = c.b AND x.cap = c.k
         OFFSET 0) s
     LEFT JOIN LATERAL (
-        SELECT coalesce(bool_or(y.state IN (0, 1) OR CASE WHEN y.unknown_tries > 0 THEN EXISTS (
+        SELECT coalesce(bool_or(y.state IN (0, 1) OR CASE WHEN y.tries > 1 THEN EXISTS (
                    SELECT FROM claims c WHERE y.notification_id = ANY(c.n)) END), false) AS open FROM deliveries y
         WHERE y.bucket = s.of_bucket AND y.notification_id = s.notification_id AND y.channel = s.channel
           AND y.redrive = s.redrive

@@ -23,7 +23,7 @@ WITH me AS MATERIALIZED (
     CROSS JOIN LATERAL (
         SELECT x.channel AS ch, x.notification_id AS n, x.target AS tg, x.state, x.order_version AS version, x.created_at AS at,
                -- A receipt about an earlier try ended it: a later one may be on the wire.
-               x.state > 1 AND CASE WHEN x.unknown_tries > 0 THEN EXISTS (SELECT FROM claims c WHERE x.notification_id = ANY(c.n))
+               x.state > 1 AND CASE WHEN x.tries > 1 THEN EXISTS (SELECT FROM claims c WHERE x.notification_id = ANY(c.n))
                                     ELSE false END AS flies
         FROM deliveries x
         WHERE x.bucket = g.b AND x.collapse = g.collapse AND x.channel = g.ch AND x.redrive = 0
