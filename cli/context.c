@@ -159,7 +159,8 @@ static void template_partials(const char *src, size_t len,
     see_names(src, len, see_partial, &(struct seeing){seen, ctx});
 }
 
-const struct policy_known policy_knowledge_of_files = {.scheme = scheme_known,
+const struct policy_known policy_knowledge_of_files = {.is_new = true,
+        .scheme = scheme_known,
         .row = scheme_made,
         .scheme_row = scheme_known_row,
         .template_ok = template_ok,

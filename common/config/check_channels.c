@@ -69,23 +69,6 @@ static void check_http(const struct making *making, struct provider *provider)
                 "network readable");
 }
 
-static void check_gateway(const struct making *making, const struct gateway *gateway)
-{
-    bool form = gateway->n_form > 0;
-    if (gateway->json && form)
-        SAY(DIAG_ERROR, &gateway->json, NULL, "provider-body",
-                "request: 'json' or 'form', not both");
-    else if ((gateway->json || form) && gateway->method && strcmp(gateway->method, "GET") == 0)
-        SAY(DIAG_ERROR, &gateway->method, &gateway->json, "provider-body",
-                "request: a GET has no body; write the values into the url");
-    if (gateway->n_success > GATEWAY_SUCCESS_MAX)
-        SAY(DIAG_ERROR, &gateway->success[GATEWAY_SUCCESS_MAX], &gateway->success,
-                "provider-success", "success: at most %d statuses", GATEWAY_SUCCESS_MAX);
-    if (gateway->id && strlen(gateway->id) > GATEWAY_ID_MAX)
-        SAY(DIAG_ERROR, &gateway->id, NULL, "provider-id", "id: at most %d characters",
-                GATEWAY_ID_MAX);
-}
-
 // RFC 8292 2.1: how the push services reach who sends.
 static void check_webpush(const struct making *making, struct provider *provider)
 {
@@ -121,8 +104,8 @@ static void check_driver(
         const struct making *making, enum channel_kind channel, struct provider *provider)
 {
     provider->driver = DRIVER_OTHER;
-    if (provider->http)
-        check_gateway(making, provider->http);
+    if (provider->driver_name && strcmp(provider->driver_name, "http") == 0)
+        policy_check_gateway(making, provider);
     for (size_t i = 0; i < ARRAY_LEN(running) && provider->driver_name; i++)
         if (running[i].channel == channel && strcmp(running[i].name, provider->driver_name) == 0)
             running[i].check(making, provider);

@@ -55,7 +55,8 @@ struct pair {
 };
 
 // Driver `http`: the request to a gateway, as the admin wrote it. url and values hold placeholders:
-// {to} {from} {text} {key} {coding} {token}.
+// {to} and so on.
+#define GATEWAY_PLACEHOLDERS(X) X(to) X(from) X(text) X(key) X(coding) X(token)
 #define GATEWAY_SUCCESS_MAX 16
 #define GATEWAY_ID_MAX 255
 struct gateway {
@@ -232,6 +233,8 @@ struct policy_known {
     // a provider's receipts, CHANNEL_NONE = it sends none.
     const char *(*receipts_of)(const char *scheme);
     enum channel_kind (*receipts_channel)(const char *provider);
+    // Not stored yet: what is checked since a version was stored must not make it unreadable.
+    bool is_new;
     // The host file is known, and names no folder of attachments.
     bool no_attachments;
     // How long a driver's provider recognises a repeated key, in seconds; 0 = it does not. NULL:

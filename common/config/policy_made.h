@@ -47,6 +47,8 @@ struct making {
 void policy_make_flow(const struct making *making);     // states, the step matrix, references
 void policy_check_sources(const struct making *making); // schemes, secrets, rules, keeping
 void policy_check_channels(const struct making *making);
+// The request of a provider of driver http.
+void policy_check_gateway(const struct making *making, const struct provider *provider);
 void policy_check_messages(const struct making *making);
 void policy_check_attachments(const struct making *making);
 void policy_check_caps(const struct making *making);

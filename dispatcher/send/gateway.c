@@ -16,12 +16,9 @@ static const struct placeholder {
     const char *name;
     size_t offset;
 } placeholders[] = {
-        {"{to}", offsetof(struct values, to)},
-        {"{from}", offsetof(struct values, from)},
-        {"{text}", offsetof(struct values, text)},
-        {"{key}", offsetof(struct values, key)},
-        {"{coding}", offsetof(struct values, coding)},
-        {"{token}", offsetof(struct values, token)},
+#define ROW(name_) {"{" #name_ "}", offsetof(struct values, name_)},
+        GATEWAY_PLACEHOLDERS(ROW)
+#undef ROW
 };
 
 // How a value is written where it stands.

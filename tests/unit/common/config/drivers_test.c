@@ -178,6 +178,27 @@ static void a_request_that_makes_no_sense_is_refused(void **state)
     }
 }
 
+// What is checked since must not take the policy from programs that run.
+static void a_stored_request_is_read_whatever_its_placeholders(void **state)
+{
+    (void)state;
+    static const char text[] = "pawl: 1\nchannels:\n  sms:\n    from: Shop\n    providers:\n"
+                               "      - { driver: http, url: \"https://gw.example.net/{x}\", "
+                               "request: { json: \"{\" } }\n";
+    struct policy_text file = kit_text("f.yaml", text, strlen(text));
+    for (int is_new = 0; is_new < 2; is_new++) {
+        struct policy_known known = kit_known;
+        struct diag diag = {0};
+        known.is_new = is_new;
+        struct policy *policy = policy_new(&file, 1, NULL, 0, &known, &diag);
+        assert_int_equal(policy == NULL, is_new);
+        policy_unref(policy);
+        diag_fini(&diag);
+    }
+    free(file.path);
+    free(file.body);
+}
+
 // The dispatcher knows no schemes; it must not refuse what was checked when it was applied.
 static void who_knows_no_schemes_takes_the_sources_of_all(void **state)
 {
@@ -216,6 +237,7 @@ int main(void)
             cmocka_unit_test(every_provider_has_a_name_of_its_own),
             cmocka_unit_test(each_drivers_settings_are_kept),
             cmocka_unit_test(a_request_that_makes_no_sense_is_refused),
+            cmocka_unit_test(a_stored_request_is_read_whatever_its_placeholders),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -84,7 +84,8 @@ static inline int64_t kit_key_window_s(enum channel_kind channel, const char *dr
     return channel == CHANNEL_EMAIL && !strcmp(driver, "resend") ? 86400 : 0;
 }
 
-static const struct policy_known kit_known = {.scheme = kit_scheme,
+static const struct policy_known kit_known = {.is_new = true,
+        .scheme = kit_scheme,
         .scheme_at = kit_scheme_at,
         .template_ok = kit_template_ok,
         .horizon_s = kit_horizon_s,
