@@ -116,17 +116,20 @@ struct seeing {
 };
 
 // A section may bring a value of its own into view, so what stands in one is not judged. A parent
-// may have such a section around a block: there only names with a group (data.total) are judged.
+// may have such a section around a block: there only names with a group (data.total) are judged,
+// and so are the names of sections, since one of a group alone (data) is a fine section.
 static bool is_judged(const struct template_name *name)
 {
-    return name->section.len == 0 &&
-           (!name->passed || memchr(name->name.ptr, '.', name->name.len) != NULL);
+    bool section = name->use == TEMPLATE_SECTION || name->use == TEMPLATE_INVERTED;
+    bool value = name->use == TEMPLATE_VALUE || name->use == TEMPLATE_RAW;
+    bool grouped = name->name.len > 1 && memchr(name->name.ptr, '.', name->name.len) != NULL;
+    return name->section.len == 0 && (value || section) && (grouped || (value && !name->passed));
 }
 
 static void see_value(void *ctx, const struct template_name *name)
 {
     const struct seeing *seeing = ctx;
-    if ((name->use == TEMPLATE_VALUE || name->use == TEMPLATE_RAW) && is_judged(name))
+    if (is_judged(name))
         seeing->seen(seeing->ctx, name->name, (int)name->line, (int)name->col);
 }
 

@@ -1,4 +1,5 @@
 """The policy is a version in the database: changed under load, every effect names the version it came of; secrets turn over."""
+import json
 import os
 import re
 import signal
@@ -113,6 +114,11 @@ def test_texts_of_which_nothing_could_be_sent_are_refused(t):
         eq(status, POLICY_INVALID, said + more)
         check("no event ever gives 'order.idd'; did you mean 'order.id'?" in said + more, said + more)
         check("colour" not in said + more, "what stands in a section is judged")
+    w.set_template("welcome", "text", "{{order.id}}{{#contact}}{{#x}}{{.}}{{/x}}{{/contact}}\n{{^contact.emial}}nobody{{/contact.emial}}\n")
+    status, said, more = w.run("policy", "check")
+    eq(status, POLICY_INVALID, said + more)
+    check(re.search(r"mustache:2:1: error: no event ever gives 'contact.emial'; did you mean 'contact.email'\?", said), said)
+    eq(json.loads(w.run("policy", "check", "--json")[1])["errors"], 1)
     w.set_template("welcome", "text", "{{order.id}}\n")
     status, _, said = w.run("policy", "apply", "--templates", w.dir + "/none")
     eq(status, POLICY_INVALID, said)
