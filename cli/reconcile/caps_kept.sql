@@ -1,6 +1,7 @@
 -- In no window of its length more messages of a cap reached the peer, or may have, than it allows. $1 seconds; of each cap and
 -- message that it holds $2 policy version, $3 message, $4 rule, $5 across channels, $6 per order, $7 most, $8 in seconds.
--- All devices of a notification are one message on their channel, and so are all tries.
+-- All devices of a notification are one message on their channel, and so are all tries. What surely did not arrive gave its slot
+-- back: an end without a try in doubt, or one of which a person said that it was not sent (10).
 -- returns: judged bigint, broken bigint, out of reach bigint, examples text[], remark text
 WITH rule AS MATERIALIZED (
     SELECT * FROM unnest($2::int4[], $3::int4[], $4::text[], $5::bool[], $6::bool[], $7::int4[], $8::int8[])
@@ -15,6 +16,9 @@ WITH rule AS MATERIALIZED (
     JOIN notifications n USING (bucket, notification_id)
     JOIN rule r ON r.policy = coalesce(d.policy, n.policy) AND r.message = n.type
     WHERE a.outcome IN (1, 4) AND a.at > now() - $1::int8 * interval '1 second' AND NOT (r.by_order AND n.order_id IS NULL)
+      AND NOT (d.state BETWEEN 3 AND 8
+               AND (d.unknown_tries = 0 OR (bucket, a.notification_id, a.channel, a.target, a.redrive) IN (
+                   SELECT y.bucket, y.notification_id, y.channel, y.target, y.redrive FROM attempts y WHERE y.outcome = 10)))
 ), crowded AS MATERIALIZED (
     -- Only where so many moments are close together that there may be too many messages among them.
     SELECT * FROM (SELECT *, lag(at, most) OVER (PARTITION BY rule, counted, subject ORDER BY at) AS before FROM moment) x

@@ -76,6 +76,20 @@ def test_what_was_not_sent_is_settled_and_sent_anew_in_one_go(t):
     eq(len(set(ids)), 2, "the new one has a key of its own")
 
 
+def test_a_cap_slot_that_was_given_back_is_no_message_too_many(t):
+    cap = "cap: [{ most: 1, in: 1d, per: recipient }]\n    delivery: at-"
+    w, _, rows = setup(t, edit=lambda p: p.replace("delivery: at-", cap).replace("wait: [100ms, 200ms]", "wait: [5m]"))
+    once, again = rows.add("most", "dropafterdot-1+a@example.net"), rows.add("least", "dropafterdot-1+b@example.net")
+    ended(rows, once, 9)
+    eventually(lambda: rows.delivery(again)[:3] == (0, 1, 1), 10, "it would be tried again after one in doubt")
+    w.must("deliveries", "cancel", again, "--reason", "x")
+    for nid in (once, again):
+        w.must("deliveries", "resolve", nid, "--as", "not-sent", "--redrive", "--reason", "their log has no such mail")
+        eventually(lambda: all_of(rows, nid) == [(0, 8), (1, 2)], 10, "it takes the slot that the other gave back")
+    kept = next(i for i in json.loads(w.run("reconcile", "--json")[1])["items"] if i["name"] == "caps-kept")
+    eq((kept["verdict"], kept["judged"]), ("ok", 2))
+
+
 def test_a_redrive_goes_by_the_policy_of_the_day(t):
     w, sink, rows = setup(t)
     nid = rows.add("most", "rcpt550-1+a@example.net")
