@@ -309,9 +309,10 @@ int act_run(struct act *act, const struct action *action)
         return out_fail(call, &err);
     AUTO_POLICY struct policy *policy =
             policy_store_load_from(context.database, "pawl_operator", 0, &policy_knowledge, &err);
-    if (!policy || !picks_read(pg, &filter, &picks, &err))
-        return out_fail(call, &err);
     act->pg = pg;
     act->policy = policy;
+    if (!policy || !picks_read(pg, &filter, &picks, &err) ||
+            (action->look && !action->look(act, &picks, &err)))
+        return out_fail(call, &err);
     return with_picks(act, action, &filter, &picks);
 }

@@ -20,6 +20,8 @@ struct action {
     const char *verb, *done; // "cancel", "cancelled"
     enum delivery_state fallback;
     bool asks_for_one; // a single one needs a yes too
+    // Reads what foretell needs to know besides; NULL = nothing.
+    bool (*look)(const struct act *act, struct picks *picks, struct err *err);
     // Does it fit? Then what would happen, else why not; a short text.
     bool (*foretell)(const struct act *act, const struct picked *p, struct text *out);
     // Adds the statements of a batch; all rows of it fit.

@@ -17,6 +17,7 @@ void picks_fini(struct picks *picks)
         free(p->address);
         free(p->reason);
         free(p->recipient);
+        free(p->full);
         free(p->why);
     }
     free(picks->rows);

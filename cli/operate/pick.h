@@ -19,6 +19,7 @@ struct picked {
     char *recipient; // the contact's own id; NULL = known by the address
     bool sendable;   // the values that it is rendered from are still there
     bool latest;     // there is no later redrive of it
+    char *full;      // sent anew it would wait or be withheld by a cap (room.h); NULL = it has room
 
     bool taken;    // it fits the command
     bool answered; // the database said what it did with it

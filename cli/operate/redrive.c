@@ -1,6 +1,7 @@
 #include "cli/operate/redrive.h"
 
 #include "cli/operate/operate.h"
+#include "cli/operate/room.h"
 #include "cli/operate_sql.h"
 #include "dispatcher/send/providers.h"
 
@@ -104,7 +105,11 @@ void redrive_add(const struct act *act, struct picked *const *rows, size_t n,
 
 static bool foretell(const struct act *act, const struct picked *p, struct text *out)
 {
-    return redrive_foretell(act, p, false, out);
+    if (!redrive_foretell(act, p, false, out))
+        return false;
+    if (p->full)
+        text_fmt(out, "; now it would be %s", p->full);
+    return true;
 }
 
 static void add(const struct act *act, struct picked *const *rows, size_t n)
@@ -123,6 +128,7 @@ int deliveries_redrive(const struct call *call)
             .done = "sent anew",
             .fallback = DELIVERY_DEAD,
             .asks_for_one = true,
+            .look = room_look,
             .foretell = foretell,
             .add = add,
             .take = take};

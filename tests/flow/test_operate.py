@@ -117,6 +117,24 @@ def test_a_redrive_says_what_it_means_and_asks(t):
     eq(sum(sink.by_rcpt().values()), 2)
 
 
+def test_a_redrive_says_that_a_cap_has_no_room_for_it(t):
+    cap = "cap: [{ most: 1, in: 1d, per: recipient, then: withhold }]\n    delivery: at-"
+    w, _, rows = setup(t, edit=lambda p: p.replace("delivery: at-", cap))
+    doubt, sent, refused = (rows.add("most", to + "@example.net") for to in ("dropafterdot+a", "b", "rcpt550+c"))
+    for nid, state in ((doubt, 9), (sent, 2), (refused, 3)):
+        ended(rows, nid, state)
+    second = rows.add("most", "b@example.net")
+    ended(rows, second, 5)
+    would = lambda nid: w.json("deliveries", "redrive", nid, "--reason", "x", "--dry-run")["items"][0]["outcome"].partition("; now it would be ")[2]
+    by = "withheld by cap most/1/86400/recipient/email"
+    eq(would(doubt), by + ", of which the one before holds a slot until it is resolved as not sent")
+    eq(would(sent), by + ", of which the one before holds a slot")
+    eq(would(second), by)
+    eq(would(refused), "", "what was refused gives its slot back")
+    w.must("deliveries", "redrive", doubt, "--reason", "x", "--yes")
+    eventually(lambda: all_of(rows, doubt) == [(0, 9), (1, 5)], 10, "and so it is")
+
+
 def test_two_people_redrive_one_delivery_and_one_is_made(t):
     w, sink, rows = setup(t, dispatchers=0)
     nid = rows.add("most", "ann@example.net", due=False)
