@@ -98,6 +98,7 @@ struct attempt_result {
                             // not said: one that was registered after it is alive
     bool too_late;          // GIVEN_BACK: a repeat would no longer be recognised
     bool spoilt;            // REFUSED: an attachment is not what was rendered; detail names it
+    bool other_bytes;       // REFUSED, perhaps only because its key came with other bytes before
     bool stale_token;       // our own bearer token was refused as too old: make a new one
     int64_t wire_ms;        // time on the wire
     bool other;             // LEVEL_PROVIDER: another provider of the channel takes messages now
@@ -148,19 +149,20 @@ struct delivery {
     int64_t due_us, created_us, expires_us; // database clock; expires 0 = never
     int64_t retry_until_us;                 // from created, by the message's retry.for
     int earlier_unknown;   // tries of it that ended unknown: the next is a possible duplicate
-    int64_t doubt_us;      // when the first of them began, database clock; 0 = none
+    int64_t doubt_us;      // when the first of them that its provider may know by its key can have
+                           // begun, database clock; 0 = none
+    int64_t in_doubt_us;   // how long ago that was when it was claimed
     int64_t settle_ms;     // its provider can be asked, and its search may lag so; 0 = it can't
     int64_t key_window_ms; // its provider recognises a repeated key for so long; 0 = it does not
     char *data;            // the notification's frozen values, JSON; borrowed only while claiming
     struct content content;
-    char *provider;      // name of the one that this try is for; while it is claimed, of the one
-                         // before; NULL = none
-    int64_t provider_us; // since the first try with that one
-    bool passed_on;      // that one refused it for a reason of its own
-    int free_tries;      // steps before this one that said nothing about the message
-    bool first;          // its first try at that one
-    bool routed, trial;  // dispatcher/route counts it; it is the one that its breaker waits for
-    struct key claim;    // the fence
+    char *provider;     // name of the one that this try is for; while it is claimed, of the one
+                        // before; NULL = none
+    bool passed_on;     // that one refused it for a reason of its own
+    int free_tries;     // steps before this one that said nothing about the message
+    bool first;         // its first try at that one
+    bool routed, trial; // dispatcher/route counts it; it is the one that its breaker waits for
+    struct key claim;   // the fence
     struct attempt_result result;
     struct bearer_use bearer; // of this try
     int64_t hold_until_ms;    // waits for a shared token until then, 0 = does not

@@ -127,13 +127,15 @@ static void render(struct claimer *c, struct member *member)
 static void prepare(struct claimer *c, struct member *member)
 {
     enum rules rules = c->options.rules(c->options.user, member->delivery->policy);
+    bool paused = false;
     if (rules != RULES_READY) {
         member->fate = FATE_LATER;
         member->later_ms = rules == RULES_BROKEN ? CLAIM_BROKEN_WAIT_MS : CLAIM_CROWDED_WAIT_MS;
     } else if (!c->options.route(c->options.user, member->delivery, &member->later_ms)) {
         member->fate = FATE_LATER;
+        paused = member_bound_by_pause(member, c->options.pauses);
     }
-    if (member->fate != FATE_WIRE)
+    if (member->fate != FATE_WIRE && !paused)
         member->at = GATE_COUNT; // it is no gate that says so: its time for tries goes on
 }
 

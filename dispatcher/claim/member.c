@@ -94,6 +94,20 @@ void member_know_pause(
     snprintf(member->facts.pause_reason, sizeof member->facts.pause_reason, "%s", pause->reason);
 }
 
+bool member_bound_by_pause(struct member *member, const struct pauses *pauses)
+{
+    const struct delivery *d = member->delivery;
+    const struct pause *pause =
+            d->earlier_unknown > 0 && d->provider ? pauses_named(pauses, d->provider) : NULL;
+    if (!pause)
+        return false;
+    char reason[sizeof member->reason];
+    snprintf(reason, sizeof reason, "paused: %s", pause->reason);
+    member->at = GATE_PAUSED;
+    say(member, reason);
+    return true;
+}
+
 void member_know_zone(struct member *member, struct zones *zones)
 {
     struct gate_facts *facts = &member->facts;
@@ -154,12 +168,13 @@ static void read_facts(const struct pg *pg, int call, int row, struct delivery *
     d->expires_us = pg_time_us(pg, call, row, COL_EXPIRES);
     d->retry_until_us = pg_time_us(pg, call, row, COL_RETRY_UNTIL);
     d->provider = text_of(pg, call, row, COL_PROVIDER);
-    int64_t provider_at_us = pg_time_us(pg, call, row, COL_PROVIDER_AT);
-    if (provider_at_us)
-        d->provider_us = member_row_now_us(pg, call, row) - provider_at_us;
     d->passed_on = pg_bool(pg, call, row, COL_PASSED_ON);
     d->free_tries = pg_int(pg, call, row, COL_FREE_TRIES);
+    int64_t provider_us = pg_time_us(pg, call, row, COL_PROVIDER_AT);
     d->doubt_us = pg_time_us(pg, call, row, COL_DOUBT);
+    if (d->doubt_us > 0 && d->doubt_us < provider_us)
+        d->doubt_us = provider_us; // it began with another provider
+    d->in_doubt_us = d->doubt_us ? member_row_now_us(pg, call, row) - d->doubt_us : 0;
     d->type = pg_int(pg, call, row, COL_TYPE);
     d->policy = pg_int(pg, call, row, COL_POLICY);
     d->once = text_of(pg, call, row, COL_ONCE);

@@ -42,6 +42,9 @@ void member_judge(struct member *member);
 // The fact of its gate; channel as the sending policy has it, NULL = it has none.
 void member_know_pause(
         struct member *member, const struct pauses *pauses, const struct channel *channel);
+// It can't go now. Is that for a pause of the provider that it is bound to by a try in doubt? Then
+// the gate of pauses says so.
+bool member_bound_by_pause(struct member *member, const struct pauses *pauses);
 // The zone, for quiet hours; while the names are not there it goes back for a moment.
 void member_know_zone(struct member *member, struct zones *zones);
 

@@ -153,6 +153,8 @@ struct decision decide(const struct delivery *delivery, const struct message *me
                     delivery->result.detail);
         if (delivery->result.level == LEVEL_PROVIDER)
             return not_taken(delivery, message, now_us, random);
+        if (delivery->result.other_bytes && delivery->earlier_unknown > 0)
+            return end(DELIVERY_UNKNOWN, "its repeat is another message than the try in doubt");
         return end(DELIVERY_REFUSED,
                 delivery->started_ms ? "the provider refused it" : "it can't be sent as it is");
     case ATTEMPT_RETRY:

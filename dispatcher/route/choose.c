@@ -3,7 +3,7 @@
 static bool is_pinned(const struct candidate *candidates, const struct history *history)
 {
     return history->unknown && history->last >= 0 && candidates[history->last].suits &&
-           history->with_last_us < candidates[history->last].key_window_us;
+           history->in_doubt_us < candidates[history->last].key_window_us;
 }
 
 // Where the list begins for this delivery.

@@ -18,10 +18,10 @@ struct candidate {
 
 // What is known of the tries so far.
 struct history {
-    int last;             // index of the provider of the last try; -1 = none, or it is gone
-    bool passed_on;       // it refused the delivery for a reason of its own
-    bool unknown;         // a try of unknown outcome is among them
-    int64_t with_last_us; // since the first try with it
+    int last;            // index of the provider of the last try; -1 = none, or it is gone
+    bool passed_on;      // it refused the delivery for a reason of its own
+    bool unknown;        // a try of unknown outcome is among them
+    int64_t in_doubt_us; // since the first of those that the last provider may know
 };
 
 struct choice {

@@ -221,7 +221,7 @@ static void list(
     ret->history = (struct history){.last = -1,
             .passed_on = delivery->passed_on,
             .unknown = delivery->earlier_unknown > 0,
-            .with_last_us = delivery->provider_us};
+            .in_doubt_us = delivery->in_doubt_us};
     for (size_t i = 0; i < ret->n; i++) {
         const struct row *row = ret->rows[i];
         ret->candidates[i] = (struct candidate){
@@ -257,7 +257,7 @@ static void take(struct route *route, struct row *row, struct delivery *delivery
             series_inc(metric(METRIC_FAILOVERS, channel_name(row->channel), row->name, NULL));
         free(delivery->provider);
         delivery->provider = xstrdup(row->name);
-        delivery->provider_us = 0;
+        delivery->doubt_us = delivery->in_doubt_us = 0; // it knows no key of this delivery yet
     }
     delivery->routed = true;
     delivery->trial = breaker_start(&row->breaker, now_ms);

@@ -50,7 +50,7 @@ static const struct api_error errors[] = {
         {403, "validation_error", ATTEMPT_RETRY, LEVEL_PROVIDER},
         {404, "not_found", ATTEMPT_RETRY, LEVEL_PROVIDER},
         {405, "method_not_allowed", ATTEMPT_RETRY, LEVEL_PROVIDER},
-        // The same key came with another payload: it never becomes right.
+        // The same key came with another payload (.other_bytes): it never becomes right.
         {409, "invalid_idempotent_request", ATTEMPT_REFUSED, LEVEL_MESSAGE},
         // The first request of this key still runs: its answer is to be had later.
         {409, "concurrent_idempotent_requests", ATTEMPT_RETRY, LEVEL_MESSAGE},
@@ -82,6 +82,7 @@ void resend_classify(const struct http_reply *reply, struct attempt_result *resu
             !api_text(reply, "/message", said, sizeof said) ||
             !api_classify(errors, ARRAY_LEN(errors), reply, name, slice_of(said), result))
         return;
+    result->other_bytes = result->outcome == ATTEMPT_REFUSED && reply->status == 409;
     // "Invalid `to` field": the only word there is that it is the recipient.
     if (result->outcome == ATTEMPT_REFUSED && strstr(said, "`to`"))
         result->level = LEVEL_ADDRESS;

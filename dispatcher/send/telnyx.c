@@ -80,4 +80,6 @@ void telnyx_classify(const struct http_reply *reply, struct attempt_result *resu
     struct http_said said;
     http_said_read(reply->body, reply->status / 100 == 2 ? &taken : &refused, &said);
     http_judge(rules, ARRAY_LEN(rules), reply, &said, result);
+    result->other_bytes = reply->status == 422 && result->outcome == ATTEMPT_REFUSED &&
+                          result->level == LEVEL_MESSAGE;
 }

@@ -95,13 +95,13 @@ static const char *driver_of(
 static void take_tries(
         const struct batch *batch, const struct pg *pg, int call, int row, struct settle *settle)
 {
-    const char *driver = pg_null(pg, call, row, 11) ? NULL
+    const char *driver = pg_null(pg, call, row, 12) ? NULL
                                                     : driver_of(batch->policy, settle->channel,
-                                                              pg_bytes(pg, call, row, 11));
+                                                              pg_bytes(pg, call, row, 12));
     settle->driver = driver ? xstrdup(driver) : NULL;
-    size_t n = pg_null(pg, call, row, 12) ? 0 : pg_array_len(pg, call, row, 12);
+    size_t n = pg_null(pg, call, row, 13) ? 0 : pg_array_len(pg, call, row, 13);
     for (size_t i = 0; i < n; i++) {
-        AUTO_FREE char *id = slice_dup(pg_array_bytes(pg, call, row, 12, i));
+        AUTO_FREE char *id = slice_dup(pg_array_bytes(pg, call, row, 13, i));
         settle_failed(settle, id);
     }
 }
@@ -123,6 +123,7 @@ void receipts_locked(struct work *work, int call)
         settle->expires_us = big_or_zero(pg, call, row, 8);
         settle->retry_until_us = big_or_zero(pg, call, row, 9);
         settle->asks = pg_bool(pg, call, row, 10);
+        settle->doubt = pg_bool(pg, call, row, 11);
         take_tries(work->batch, pg, call, row, settle);
     }
 }

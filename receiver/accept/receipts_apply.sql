@@ -1,7 +1,7 @@
 -- Moves the (locked) deliveries to where receipts brought them; the guard repeats what they were judged at. $5 state and $6
 -- tries they had, $7 the next state, $8 due again in so many milliseconds (NULL = not), $9 how the try on the wire ended
--- (NULL = its record is there): its worker's own record comes too late and finds nothing to do. Of one that was due to be asked
--- about and is to be tried again, the try in doubt is known to have failed.
+-- (NULL = its record is there): its worker's own record comes too late and finds nothing to do. Of one that was due, a try in
+-- doubt is none any more: it is known to have failed, or to have been taken.
 -- returns: nothing
 WITH u AS MATERIALIZED (
     -- The target as a column: a constant invites a walk over all of an index.
@@ -12,9 +12,8 @@ WITH u AS MATERIALIZED (
     UPDATE deliveries d
     SET state = u.st, reason = u.rs, updated_at = now(), lookup_at = NULL, not_before = now() + u.ms * interval '1 millisecond',
         provider_id = coalesce(u.pi, d.provider_id),
-        unknown_tries = d.unknown_tries - (u.s0 = 0 AND u.ms IS NOT NULL AND d.lookup_at IS NOT NULL)::int4,
-        doubt_at = CASE WHEN u.s0 = 0 AND u.ms IS NOT NULL AND d.lookup_at IS NOT NULL AND d.unknown_tries = 1 THEN NULL
-                        ELSE d.doubt_at END
+        unknown_tries = d.unknown_tries - (u.s0 = 0 AND u.st IN (0, 2) AND d.unknown_tries > 0)::int4,
+        doubt_at = CASE WHEN u.s0 = 0 AND u.st IN (0, 2) AND d.unknown_tries = 1 THEN NULL ELSE d.doubt_at END
     FROM u
     WHERE d.bucket = ANY(ARRAY[u.b]) AND d.notification_id = u.n AND d.channel = u.c AND d.target = u.tg AND d.redrive = u.rd
       AND d.state = u.s0 AND d.tries = u.t

@@ -40,19 +40,23 @@ static bool failed_before(const struct settle *settle, const char *id)
 
 // Whether the receipt is of the try that counts now. While a try is on the wire, or its outcome is
 // unknown, the id that is stored is an earlier one's; else it is the last one's. Where an id lacks
-// on either side, it is taken to be of this try. What is due to be asked about is such an unknown
-// outcome. The words of another provider are of a try before it was passed on.
+// on either side, it is taken to be of this try. What is due after a try in doubt, to be asked
+// about or sent again, is such an unknown outcome. While a repeat of one in doubt is on the wire,
+// what is not known to be of an earlier try is taken to be of the one in doubt: it had more time.
+// The words of another provider are of a try before it was passed on.
 static bool of_this_try(const struct settle *settle, const struct receipt *receipt)
 {
     const char *last = settle->id[0] ? settle->id : settle->provider_id;
     if (settle->driver && receipt->provider && strcmp(settle->driver, receipt->provider) != 0)
+        return false;
+    if (settle->state == SETTLE_WIRE && settle->doubt)
         return false;
     if (!last || !receipt->id[0])
         return true;
     if (strcmp(last, receipt->id) != 0 && failed_before(settle, receipt->id))
         return false;
     bool earlier = settle->state == SETTLE_WIRE || settle->state == SETTLE_UNKNOWN ||
-                   (settle->state == SETTLE_DUE && settle->asks);
+                   (settle->state == SETTLE_DUE && settle->doubt);
     return (strcmp(last, receipt->id) == 0) != earlier;
 }
 
@@ -60,7 +64,7 @@ static void move(struct settle *settle, int state, const struct receipt *receipt
 {
     settle->state = state;
     settle->changed = true;
-    settle->again = settle->asks = false;
+    settle->again = settle->asks = settle->doubt = false;
     snprintf(settle->id, sizeof settle->id, "%s", receipt->id);
     snprintf(settle->reason, sizeof settle->reason, "%s",
             state == SETTLE_ACCEPTED || state == SETTLE_DELIVERED ? "" : receipt->said);
@@ -132,23 +136,25 @@ static int64_t wait_of(const struct settle *settle, const struct receipt *receip
 }
 
 // It surely did not arrive: an at-least-once delivery is due again, in its own slot, while its time
-// lasts. One that is at most once was on the wire, and stays off it.
+// lasts; one that waits for its next try already does so in its own time. One that is at most once
+// was on the wire, and stays off it.
 static enum settle_outcome judge_temporary(struct settle *settle, const struct receipt *receipt,
         const struct message *message, uint32_t random)
 {
     static const int before[] = {SETTLE_WIRE, SETTLE_ACCEPTED, SETTLE_UNKNOWN, -1};
-    bool asks = settle->state == SETTLE_DUE && settle->asks;
-    if ((settle->state == SETTLE_DUE && !asks) || settle->state == SETTLE_BOUNCED)
+    bool due = settle->state == SETTLE_DUE, waits = due && !settle->asks;
+    if ((due && !settle->doubt) || settle->state == SETTLE_BOUNCED)
         return SETTLE_SAME;
-    if (!(asks || is(settle->state, before)) || !of_this_try(settle, receipt))
+    if (!(due || is(settle->state, before)) || !of_this_try(settle, receipt))
         return SETTLE_STALE;
-    int64_t wait_ms = wait_of(settle, receipt, message, random);
+    int64_t wait_ms = waits ? receipt->wait_s * 1000 : wait_of(settle, receipt, message, random);
     int64_t at_us = settle->now_us + wait_ms * 1000;
-    bool again = settle->order == AT_LEAST_ONCE && at_us < settle->retry_until_us &&
-                 (settle->expires_us == 0 || at_us < settle->expires_us);
+    bool in_time = at_us < settle->retry_until_us &&
+                   (settle->expires_us == 0 || at_us < settle->expires_us);
+    bool again = settle->order == AT_LEAST_ONCE && (waits || in_time);
     move(settle, again ? SETTLE_DUE : SETTLE_BOUNCED, receipt);
-    settle->again = again;
-    settle->wait_ms = again ? wait_ms : 0;
+    settle->again = again && wait_ms > 0;
+    settle->wait_ms = settle->again ? wait_ms : 0;
     if (receipt->id[0])
         settle_failed(settle, receipt->id);
     return SETTLE_MOVED;

@@ -32,7 +32,8 @@ struct settle {
     int64_t now_us, expires_us, retry_until_us; // database clock; 0 = never, no retry
     // As it is now:
     int state;
-    bool asks; // due: its provider is to be asked what became of the last try, nothing is sent
+    bool asks;  // due: its provider is to be asked what became of the last try, nothing is sent
+    bool doubt; // a try that others follow, or will, has an unknown outcome
     bool changed;
     bool again; // due again in wait_ms
     int64_t wait_ms;

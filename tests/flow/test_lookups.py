@@ -222,10 +222,35 @@ def test_no_try_comes_after_the_provider_forgot_the_key(t):
     w.dispatcher()
     nid = rows.add("least", "ann@example.net", retry="3 days")
     eventually(lambda: rows.delivery(nid)[2] == 1, 10, "one try is in doubt")
-    rows.cluster.query("UPDATE pawl.deliveries SET doubt_at = now() - interval '24 hours'")
+    rows.cluster.query("UPDATE pawl.deliveries SET doubt_at = now() - interval '24 hours', provider_at = now() - interval '24 hours'")
     ended(rows, nid, 9)
     eq((seen, rows.delivery(nid)[3]), (["ann@example.net"], 0))
     check("no longer recognise" in rows.delivery(nid)[4], rows.delivery(nid)[4])
+
+
+def test_a_pause_of_the_provider_that_knows_the_key_takes_no_time_and_its_window_ends_the_bond(t):
+    seen = []
+
+    def second(c, r):
+        seen.append(r["json"]["to"][0])
+        c.say(200, b'{"id":"re_2"}')
+    one, two = t.keep(HttpPeer(lambda c, r: c.cut())), t.keep(HttpPeer(second))
+    rows_of = "\n      - ".join(f'{{ name: {name}, driver: resend, token: credential:api, url: "{p.url}" }}' for name, p in (("one", one), ("two", two)))
+    w = t.pawl(t.migrated_cluster(), policy=POLICY.replace("@SMTP_PROVIDER@", rows_of).replace("[100ms, 200ms]", "[2s]"))
+    rows = Rows(w)
+    w.dispatcher()
+    nid = rows.add("least", "ann@example.net", retry="4 seconds")
+    eventually(lambda: rows.delivery(nid)[:3] == (0, 1, 1), 10, "one try is in doubt")
+    w.must("pause", "provider:one", "--reason", "a test")
+    # The window counts from the doubt, however long ago the first try with that provider was.
+    rows.cluster.query("UPDATE pawl.deliveries SET provider_at = now() - interval '25 hours'")
+    late = "SELECT now() - created_at > interval '6 s' AND retry_until - created_at > interval '6 s' AND reason = 'paused: a test' FROM pawl.deliveries"
+    eventually(lambda: rows.cluster.value(late), 10, "it waits for the pause, its time for tries still to come")
+    eq((seen, rows.delivery(nid)[:3]), ([], (0, 1, 1)))
+    # Then another one may take it, which has its own window.
+    rows.cluster.query("UPDATE pawl.deliveries SET doubt_at = now() - interval '25 hours'")
+    ended(rows, nid, 2, 15)
+    eq((seen, rows.delivery(nid)[3]), (["ann@example.net"], 1))
 
 
 # --- Sinch: text messages, looked up by client_reference.

@@ -106,6 +106,47 @@ def test_a_try_after_a_receipt_that_the_doubtful_one_failed_is_no_possible_dupli
     eq((rig.row(order)["tries"], rig.row(order)["possible_duplicates"]), (2, 0))
 
 
+def test_a_doubt_that_a_receipt_settles_while_the_next_try_is_due_counts_no_more(t):
+    """Nobody is asked about it: it waits for its second try, in its own time."""
+    rig = Rig(t, lambda c, r: c.cut() if r["n"] == 0 else rig.take(c, r), also=lambda text: text.replace("wait: [100ms, 200ms]", "wait: [60s]"))
+    order = rig.order("least")
+    eventually(lambda: rig.state(order) == DUE and rig.count("claims") == 0, 10, "it waits for its second try")
+    rig.tell("undelivered", n=0, code="30001")
+    eq(rig.cluster.query("SELECT state, unknown_tries, doubt_at FROM pawl.deliveries"), [(DUE, 0, None)])
+    check(rig.cluster.value("SELECT bool_and(due_at > now() + interval '30 s') FROM pawl.due"), "nor sooner than before")
+    rig.cluster.query("UPDATE pawl.due SET due_at = now(); UPDATE pawl.deliveries SET not_before = NULL")
+    rig.comes_to(order, ACCEPTED)
+    eq((rig.row(order)["tries"], rig.row(order)["possible_duplicates"]), (2, 0))
+
+
+def test_bad_news_while_a_repeat_is_on_the_wire_is_of_the_try_in_doubt(t):
+    """No id of either is known; what the second came to is what counts."""
+    peer = Held()
+    rig = Rig(t, peer)
+    order = rig.order("least")
+    eventually(lambda: len(rig.peer.requests) == 2, 10, "the second try is on the wire")
+    rig.tell("undelivered", n=0, code="30001")
+    rig.tell("undelivered", n=0, code="30003")
+    peer.go.set()
+    rig.comes_to(order, ACCEPTED)
+    eq((rig.row(order)["tries"], len(rig.peer.requests)), (2, 2))
+
+
+def test_what_a_newer_message_ended_in_doubt_is_not_sent_again_by_a_receipt(t):
+    rig = Rig(t, lambda c, r: c.cut() if r["n"] == 0 else rig.take(c, r),
+              also=lambda text: with_every_message('collapse: "order/{{order.id}}"')(text).replace("wait: [100ms, 200ms]", "wait: [60s]"))
+    def event(kind, n):
+        answer = rig.w.post(app_request(secret("shop"), f"evt-{n}", kind, "o-1", customer={"phone": PHONE}))
+        eq((answer.status, json.loads(answer.body)["outcome"]), (200, "applied"))
+    event("most", 1)
+    eventually(lambda: rig.cluster.query("SELECT state, unknown_tries FROM pawl.deliveries") == [(DUE, 1)], 10, "the older one is in doubt")
+    event("least", 2)
+    states = "SELECT d.state FROM pawl.deliveries d JOIN pawl.notifications n USING (bucket, notification_id) ORDER BY n.once DESC"
+    eventually(lambda: rig.cluster.query(states) == [(UNKNOWN,), (ACCEPTED,)], 10, "the newer one took its place")
+    rig.tell("undelivered", n=0, code="30001")
+    eq(rig.cluster.query(states), [(BOUNCED,), (ACCEPTED,)])
+
+
 class SecondHeld(Held):
     """The first is taken and answered, the second is held, all others are answered."""
 

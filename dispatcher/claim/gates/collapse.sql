@@ -48,7 +48,8 @@ WITH me AS MATERIALIZED (
     SET state = CASE WHEN d.unknown_tries > 0 THEN 9 ELSE 6 END,
         reason = CASE WHEN d.unknown_tries > 0 THEN 'a newer message took its place after a try whose outcome is unknown'
                       ELSE 'a newer message took its place' END,
-        updated_at = now()
+        -- No receipt makes it due again: its time for tries is over.
+        retry_until = CASE WHEN d.unknown_tries > 0 THEN now() ELSE d.retry_until END, updated_at = now()
     FROM locked l
     WHERE l.old AND d.bucket = ANY(ARRAY[l.b]) AND d.notification_id = l.n AND d.channel = l.ch AND d.target = l.tg
       AND d.redrive = l.rd

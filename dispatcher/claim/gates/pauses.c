@@ -63,14 +63,17 @@ static bool holds(const struct pause *pause, const struct delivery *delivery)
     return false;
 }
 
-const struct pause *pauses_provider(const struct pauses *pauses, const struct provider *provider)
+const struct pause *pauses_named(const struct pauses *pauses, const char *provider)
 {
     for (size_t i = 0; i < pauses->n; i++)
-        if (pauses->rows[i].kind == PAUSE_PROVIDER &&
-                strcmp(pauses->rows[i].name,
-                        provider->name ? provider->name : provider->driver_name) == 0)
+        if (pauses->rows[i].kind == PAUSE_PROVIDER && strcmp(pauses->rows[i].name, provider) == 0)
             return &pauses->rows[i];
     return NULL;
+}
+
+const struct pause *pauses_provider(const struct pauses *pauses, const struct provider *provider)
+{
+    return pauses_named(pauses, provider->name ? provider->name : provider->driver_name);
 }
 
 // One of the pauses that hold all providers of the channel; with a target only those that take it.

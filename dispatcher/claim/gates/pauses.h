@@ -30,8 +30,9 @@ void pauses_read(struct pauses *pauses, const struct pg *pg, int call);
 const struct pause *pauses_find(const struct pauses *pauses, const struct delivery *delivery,
         const struct channel *channel);
 
-// The pause of a provider, NULL = none.
+// The pause of a provider, or of the one of this name; NULL = none.
 const struct pause *pauses_provider(const struct pauses *pauses, const struct provider *provider);
+const struct pause *pauses_named(const struct pauses *pauses, const char *provider);
 
 // Is this provider of the policy passed by: paused, while another one of its channel is not? When
 // all are, what is due is taken and held, so that it still expires.

@@ -124,6 +124,24 @@ static void an_attachment_that_changed_ends_it_with_its_own_words(void **state)
     }
 }
 
+// Its key says that the first one was taken, perhaps; of a first try it says nothing.
+static void a_repeat_that_is_another_message_does_not_end_a_doubt(void **state)
+{
+    (void)state;
+    for (int unknown = 0; unknown < 2; unknown++) {
+        struct delivery delivery = {.order = AT_LEAST_ONCE,
+                .tries = 2,
+                .created_us = NOW,
+                .started_ms = 1,
+                .earlier_unknown = unknown,
+                .result = {
+                        .outcome = ATTEMPT_REFUSED, .level = LEVEL_MESSAGE, .other_bytes = true}};
+        struct decision got = decide(&delivery, &spec, NOW, 0);
+        assert_int_equal(got.state, unknown ? DELIVERY_UNKNOWN : DELIVERY_REFUSED);
+        assert_false(got.again);
+    }
+}
+
 static void jitter_spreads_around_the_rung(void **state)
 {
     (void)state;
@@ -315,6 +333,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
             cmocka_unit_test(every_outcome_leads_to_the_state_of_the_table),
             cmocka_unit_test(an_attachment_that_changed_ends_it_with_its_own_words),
+            cmocka_unit_test(a_repeat_that_is_another_message_does_not_end_a_doubt),
             cmocka_unit_test(jitter_spreads_around_the_rung),
             cmocka_unit_test(what_came_back_together_is_told_to_come_at_different_times),
             cmocka_unit_test(a_providers_own_errors_spend_no_try),

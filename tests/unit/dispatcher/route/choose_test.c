@@ -57,9 +57,9 @@ static const struct row {
         {"with a key it stays though it refused a later try", "Rr",
                 {.last = 0, .unknown = true, .passed_on = true}, 0, 0, false},
         {"until the key's window is over", "rO",
-                {.last = 1, .unknown = true, .with_last_us = 24 * HOUR}, 0, 0, false},
+                {.last = 1, .unknown = true, .in_doubt_us = 24 * HOUR}, 0, 0, false},
         {"just before that it stays", "rO",
-                {.last = 1, .unknown = true, .with_last_us = 24 * HOUR - 1}, -1, 200, true},
+                {.last = 1, .unknown = true, .in_doubt_us = 24 * HOUR - 1}, -1, 200, true},
         {"without an unknown try a key keeps nothing", "rO", {.last = 1}, 0, 0, false},
         {"a provider that is gone keeps nothing", "rR", {.last = -1, .unknown = true}, 0, 0, false},
 };
@@ -90,7 +90,7 @@ static const struct other {
         {"past one that is open", "ror", {.last = 0}, true},
         {"not one for other targets", "rx", {.last = 0}, false},
         {"not while the key keeps it", "Rr", {.last = 0, .unknown = true}, false},
-        {"the key's window is over", "Rr", {.last = 0, .unknown = true, .with_last_us = 24 * HOUR},
+        {"the key's window is over", "Rr", {.last = 0, .unknown = true, .in_doubt_us = 24 * HOUR},
                 true},
         {"the provider is gone", "rr", {.last = -1}, false},
 };

@@ -227,6 +227,15 @@ static void resend_answers(void **state)
             {500, RESEND("something_new"), ATTEMPT_UNKNOWN, LEVEL_MESSAGE},
     };
     check_answers("resend", rows, ARRAY_LEN(rows));
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct attempt_result result = {0};
+        resend_classify(&(struct http_reply){.end = HTTP_REPLIED,
+                                .status = rows[i].status,
+                                .body = slice_of(rows[i].body)},
+                &result);
+        assert_int_equal(
+                result.other_bytes, rows[i].status == 409 && rows[i].outcome == ATTEMPT_REFUSED);
+    }
 }
 
 #define POSTMARK(code_) "{\"ErrorCode\":" code_ ",\"Message\":\"m\"}"

@@ -214,6 +214,14 @@ static void telnyx_every_code(void **state)
             telnyx_classify, 200, "{\"data\":{\"id\":\"40385f64-5717-4562-b3fc-2c963f66afa6\"}}");
     assert_int_equal(result.outcome, OK);
     assert_string_equal(result.provider_id, "40385f64-5717-4562-b3fc-2c963f66afa6");
+    for (size_t i = 0; i < ARRAY_LEN(telnyx); i++) { // a key that comes with other bytes is a 422
+        char body[64];
+        snprintf(body, sizeof body, "{\"errors\":[{\"code\":\"%s\"}]}",
+                telnyx[i].code ? telnyx[i].code : "0");
+        bool other = telnyx[i].status == 422 && telnyx[i].level == MESSAGE;
+        result = classify(telnyx_classify, telnyx[i].status, body);
+        assert_int_equal(result.other_bytes, other);
+    }
 }
 
 static void a_gateway_succeeds_as_its_policy_says(void **state)
