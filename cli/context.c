@@ -98,6 +98,34 @@ static bool template_ok(const char *src, size_t len, struct err *err)
     return parsed != NULL;
 }
 
+// With an outline that is JSON, other values may still make none of it.
+static bool data_ok(const struct template *parsed, struct err *err)
+{
+    AUTO_TEXT struct text out = {0};
+    AUTO_JSON_TREE struct json_tree tree = {0};
+    struct err why = {0};
+    text_init(&out, TEMPLATE_SOURCE_MAX);
+    if (!template_outline(parsed, &out))
+        return true;
+    if (!json_tree_read(&tree, text_slice(&out), &why))
+        return err_set(err, ERR_INPUT, "makes no JSON object: with 1 for each value %s", why.msg);
+    return tree.nodes->kind == JSON_KIND_OBJECT ||
+           err_set(err, ERR_INPUT, "makes JSON, but no object: begin it with '{'");
+}
+
+static bool template_part_ok(const char *src, size_t len, const char *part, struct err *err)
+{
+    struct slice source = {(const unsigned char *)src, len};
+    struct template *parsed = template_new("template", source, NULL);
+    bool ok = !parsed;
+    if (parsed && strcmp(part, "subject") == 0)
+        ok = template_one_line(parsed, err);
+    else if (parsed)
+        ok = strcmp(part, "data") != 0 || data_ok(parsed, err);
+    template_free(parsed);
+    return ok;
+}
+
 const struct policy_known policy_knowledge = {.scheme = scheme_known,
         .row = scheme_made,
         .scheme_row = scheme_known_row,
@@ -167,6 +195,7 @@ const struct policy_known policy_knowledge_of_files = {.is_new = true,
         .row = scheme_made,
         .scheme_row = scheme_known_row,
         .template_ok = template_ok,
+        .template_part_ok = template_part_ok,
         .template_values = template_values,
         .template_partials = template_partials,
         .horizon_s = scheme_horizon_s,

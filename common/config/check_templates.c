@@ -195,15 +195,27 @@ static const char *read_place(const char *message, int *ret_line, int *ret_colum
     return message;
 }
 
+static bool part_ok(
+        const struct policy_known *known, const struct policy_text *file, struct err *err)
+{
+    struct template_name name = {0};
+    if (!read_name(file->path, &name) || !is_part(name.channel, name.part))
+        return true;
+    AUTO_FREE char *part = slice_dup(name.part);
+    return known->template_part_ok(file->body, file->len, part, err);
+}
+
 static void check_syntax(const struct making *making, const struct policy_text *file)
 {
+    const struct policy_known *known = making->known;
     struct err err = {0};
-    if (!making->known->template_ok || making->known->template_ok(file->body, file->len, &err))
+    bool ok = !known->template_ok || known->template_ok(file->body, file->len, &err);
+    if (ok && (!known->template_part_ok || part_ok(known, file, &err)))
         return;
     int line = 0, column = 0;
     const char *why = read_place(err.msg, &line, &column);
     const struct diag_place place = {file->path, line, column, 1};
-    diag_error_at(making->diag, &place, "template", why);
+    diag_error_at(making->diag, &place, ok ? "template-part" : "template", why);
 }
 
 // A mail needs a subject and a body, the other channels their text.

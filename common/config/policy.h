@@ -212,6 +212,9 @@ struct policy_known {
     // Checks a Mustache source; false + err (with "line:col: why"). Used for once, collapse and
     // every template.
     bool (*template_ok)(const char *src, size_t len, struct err *err);
+    // Can it become this part of a message: a "subject" is one line, "data" a JSON object? False +
+    // err as of template_ok. NULL: not checked, as for what is stored already.
+    bool (*template_part_ok)(const char *src, size_t len, const char *part, struct err *err);
     // Calls seen for each value that a template writes outside of its sections. NULL: not checked,
     // as for what is stored already.
     void (*template_values)(const char *src, size_t len,

@@ -45,19 +45,11 @@ struct slice run_dedent(const struct scope *scope, struct slice s)
     return (struct slice){s.ptr + n, s.len - n};
 }
 
-static bool is_last(const struct scope *scope, const struct node *node)
-{
-    return node == &scope->t->nodes[scope->t->n - 1];
-}
-
 // Text with the scope's indent before each line that starts in it.
 static bool expand_text(struct run *run, const struct scope *scope, const struct node *node)
 {
-    struct slice text = node->text;
-    if (is_last(scope, node) && run->how->part == TEMPLATE_HEADER) {
-        text.len -= text.len && text.ptr[text.len - 1] == '\n';
-        text.len -= text.len && text.ptr[text.len - 1] == '\r';
-    }
+    bool header = run->how->part == TEMPLATE_HEADER;
+    struct slice text = header ? node_header_text(scope->t, node) : node->text;
     bool line_start = node->line_start;
     do {
         if (line_start && !run_indent(run, scope, node))

@@ -73,3 +73,10 @@ struct template_name {
 // them; not those inside its partials and parents.
 void template_names(const struct template *t,
         void (*seen)(void *ctx, const struct template_name *name), void *ctx);
+
+// Has its own text no line end but the file's last, so that it can fill a header? Its values and
+// partials may have one.
+MUST_CHECK bool template_one_line(const struct template *t, struct err *err);
+// Appends it with a 1 in the place of each value. False when nobody knows what it becomes: it has
+// sections, partials or blocks, or values that are not escaped.
+MUST_CHECK bool template_outline(const struct template *t, struct text *out);

@@ -35,6 +35,17 @@ struct template
     size_t n, room;
 };
 
+// A node's text where it fills a header, to which the line end of the file does not belong.
+static inline struct slice node_header_text(const struct template *t, const struct node *node)
+{
+    struct slice text = node->text;
+    if (node != &t->nodes[t->n - 1])
+        return text;
+    text.len -= text.len && text.ptr[text.len - 1] == '\n';
+    text.len -= text.len && text.ptr[text.len - 1] == '\r';
+    return text;
+}
+
 // A place in the source, as people count: from 1, columns in characters.
 struct place {
     size_t at;

@@ -1,28 +1,8 @@
 // What is found in the texts of a policy: partials, layouts and locales.
+#include "cli/context.h"
 #include "tests/unit/common/config/kit.h"
 
 enum { EXTRA_MAX = 4 };
-
-struct seeing {
-    void (*seen)(void *ctx, struct slice name, int line, int column);
-    void *ctx;
-};
-
-static void see_partial(void *ctx, const struct template_name *name)
-{
-    const struct seeing *seeing = ctx;
-    if (name->use == TEMPLATE_PARTIAL || name->use == TEMPLATE_PARENT)
-        seeing->seen(seeing->ctx, name->name, (int)name->line, (int)name->col);
-}
-
-static void template_partials(const char *src, size_t len,
-        void (*seen)(void *ctx, struct slice name, int line, int column), void *ctx)
-{
-    struct template *t = template_new("t", (struct slice){(const unsigned char *)src, len}, NULL);
-    if (t)
-        template_names(t, see_partial, &(struct seeing){seen, ctx});
-    template_free(t);
-}
 
 struct row {
     const char *name;
@@ -90,12 +70,39 @@ static const struct row rows[] = {
                         {"receipt/email.de.text.mustache", "x"},
                         {"receipt/email.de.html.mustache", "x"}},
                 NULL, false},
+        {"a subject of two lines", {{"receipt/email.de.subject.mustache", "Thanks\nfor {{x}}"}},
+                "receipt/email.de.subject.mustache:1:7: error: a line break can't stand in a "
+                "header [template-part]",
+                true},
+        {"a subject with a line that is there at times",
+                {{"receipt/email.de.subject.mustache",
+                        "{{#a}}\nOne\n{{/a}}\n{{^a}}\nTwo\n{{/a}}\n"}},
+                "receipt/email.de.subject.mustache:2:4: error: a line break", true},
+        {"a subject with the line end of its file, and a text of two lines",
+                {{"receipt/email.de.subject.mustache",
+                         "{{! of the receipt }}\nThanks {{#a}}x{{/a}}\r\n"},
+                        {"receipt/email.de.text.mustache", "a\nb"}},
+                NULL, false},
+        {"push data that is no JSON",
+                {{"sent/push.en.data.mustache", "{\"order\": {{order.id}}, \"a\": b}"}},
+                "sent/push.en.data.mustache: error: makes no JSON object: with 1 for each value "
+                "json: byte 18: ",
+                true},
+        {"push data that is a list", {{"sent/push.en.data.mustache", "[{{order.id}}]\n"}},
+                "sent/push.en.data.mustache: error: makes JSON, but no object: begin it with '{'",
+                true},
+        {"push data of which values decide",
+                {{"sent/push.en.data.mustache", "{\"a\": {{data.a}}}\n"},
+                        {"sent/push.de.text.mustache", "x"},
+                        {"sent/push.de.data.mustache", "{{{data.all}}}"}},
+                NULL, false},
 };
 
 static void check(const struct row *row)
 {
     struct policy_known known = kit_known;
-    known.template_partials = template_partials;
+    known.template_partials = policy_knowledge_of_files.template_partials;
+    known.template_part_ok = policy_knowledge_of_files.template_part_ok;
     AUTO_FREE char *body = kit_read("policy.yaml");
     struct policy_text file = kit_text("f.yaml", body, strlen(body));
     size_t n = 0;

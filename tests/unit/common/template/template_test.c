@@ -251,6 +251,35 @@ static void bounds_what_an_expansion_may_take(void **state)
     }
 }
 
+static void says_what_it_becomes_before_there_are_values(void **state)
+{
+    (void)state;
+    const struct {
+        const char *source, *line, *outline; // line: NULL = one; outline: NULL = nobody knows
+    } rows[] = {
+            {"", NULL, ""},
+            {"a {{b}}{{! c }}\r\n", NULL, "a 1\r\n"},
+            {"a\n\n", "t:1:2: a line break can't stand in a header", "a\n\n"},
+            {"a {{b}}\nc", "t:1:8: a line break can't stand in a header", "a 1\nc"},
+            {"{{{b}}}", NULL, NULL},
+            {"{{#b}}\nc\n{{/b}}\n", NULL, NULL},
+            {"{{<b}}\n\n{{$c}}d\n{{/c}}{{/b}}", NULL, NULL},
+            {"{{>b}}", NULL, NULL},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct err err = {0};
+        AUTO_TEXT struct text out = {.max = 100};
+        struct template *t = parse("t", slice_of(rows[i].source));
+        assert_int_equal(template_one_line(t, &err), rows[i].line == NULL);
+        if (rows[i].line)
+            expect(rows[i].source, err.msg, rows[i].line);
+        assert_int_equal(template_outline(t, &out), rows[i].outline != NULL);
+        if (rows[i].outline)
+            expect(rows[i].source, text_cstr(&out), rows[i].outline);
+        template_free(t);
+    }
+}
+
 static void fills_the_ceiling_to_the_last_byte(void **state)
 {
     (void)state;
@@ -312,6 +341,7 @@ int main(void)
             cmocka_unit_test(says_where_the_syntax_is_wrong_and_what_to_do),
             cmocka_unit_test(refuses_templates_past_its_limits),
             cmocka_unit_test(bounds_what_an_expansion_may_take),
+            cmocka_unit_test(says_what_it_becomes_before_there_are_values),
             cmocka_unit_test(fills_the_ceiling_to_the_last_byte),
             cmocka_unit_test(lists_the_names_it_uses_with_their_places),
     };
