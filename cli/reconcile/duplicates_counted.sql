@@ -1,5 +1,5 @@
--- Every try after one that the provider may have taken is counted as a possible duplicate, unless a receipt said that this
--- one surely failed. Also told: how many there are. $1 seconds.
+-- Every try after one that the provider may have taken is counted as a possible duplicate, unless a receipt said that it surely
+-- failed: as many as were said to, since a receipt is stored with the step that was the last when it came. Also told: how many there are. $1 seconds.
 -- returns: judged bigint, broken bigint, out of reach bigint, examples text[], remark text
 WITH h AS (SELECT coalesce(max(newest), '-infinity') AS at FROM emptied WHERE ring = 'attempts'), y AS (
     SELECT replace(d.notification_id::text, '-', '') AS ref, d.possible_duplicates AS told,
@@ -10,10 +10,11 @@ WITH h AS (SELECT coalesce(max(newest), '-infinity') AS at FROM emptied WHERE ri
                       count(*) FILTER (WHERE possible_duplicate AND outcome <> 5) AS marked,
                       bool_or(after AND outcome < 5 AND NOT possible_duplicate) AS unmarked
                FROM (SELECT bucket, notification_id, channel, target, redrive, outcome, possible_duplicate,
-                            bool_or(outcome IN (1, 4) AND failed IS NULL) OVER before AS after
+                            sum((outcome IN (1, 4))::int4 - coalesce(failed, 0)) OVER before > 0 AS after
                      FROM attempts
-                     LEFT JOIN (SELECT DISTINCT bucket, notification_id, channel, target, redrive, step, true AS failed
-                                FROM receipts WHERE outcome = 1 AND to_state = 0) f
+                     LEFT JOIN (SELECT bucket, notification_id, channel, target, redrive, step, count(*)::int4 AS failed
+                                FROM receipts WHERE outcome = 1 AND from_state <> 1 AND to_state = 0
+                                GROUP BY 1, 2, 3, 4, 5, 6) f
                          USING (bucket, notification_id, channel, target, redrive, step)
                      WINDOW before AS (PARTITION BY bucket, notification_id, channel, target, redrive ORDER BY step
                                        ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)) e

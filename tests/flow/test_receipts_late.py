@@ -119,6 +119,22 @@ def test_a_doubt_that_a_receipt_settles_while_the_next_try_is_due_counts_no_more
     eq((rig.row(order)["tries"], rig.row(order)["possible_duplicates"]), (2, 0))
 
 
+def test_a_doubt_two_tries_ago_that_a_receipt_settles_counts_no_more(t):
+    def script(c, r):
+        if r["n"] == 0:
+            return c.cut()
+        return c.say(429, b'{"code":20429}') if r["n"] == 1 else rig.take(c, r)
+    rig = Rig(t, script, also=lambda text: text.replace("wait: [100ms, 200ms]", "wait: [100ms, 60s]"))
+    order = rig.order("least")
+    eventually(lambda: len(rig.peer.requests) == 2 and rig.state(order) == DUE and rig.count("claims") == 0, 10, "it waits for its third try")
+    rig.tell("undelivered", n=0, code="30001")
+    eq(rig.cluster.query("SELECT state, unknown_tries, tries FROM pawl.deliveries"), [(DUE, 0, 2)])
+    rig.cluster.query("UPDATE pawl.due SET due_at = now(); UPDATE pawl.deliveries SET not_before = NULL")
+    rig.comes_to(order, ACCEPTED)
+    eq((rig.row(order)["tries"], rig.row(order)["possible_duplicates"]), (3, 1), "the second was one, the third is none")
+    rig.w.must("reconcile")
+
+
 def test_bad_news_while_a_repeat_is_on_the_wire_is_of_the_try_in_doubt(t):
     """No id of either is known; what the second came to is what counts."""
     peer = Held()
