@@ -2,6 +2,7 @@
 
 #include "common/json/scan.h"
 #include "common/log.h"
+#include "common/metrics.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -22,6 +23,7 @@ struct health {
     pthread_mutex_t lock;
     struct provider_state providers[HEALTH_MAX];
     size_t n;
+    char policy[sizeof(((struct err *)0)->msg)]; // why it can't be used, "" when it is in use
 };
 
 struct health *health_new(void)
@@ -153,6 +155,32 @@ bool health_failing(struct health *health, enum channel_kind channel, const char
     bool failing = state_of(health, channel, provider)->failing;
     pthread_mutex_unlock(&health->lock);
     return failing;
+}
+
+void health_policy(struct health *health, const char *why)
+{
+    pthread_mutex_lock(&health->lock);
+    bool tells = why && strcmp(why, health->policy) != 0;
+    snprintf(health->policy, sizeof health->policy, "%s", why ? why : "");
+    pthread_mutex_unlock(&health->lock);
+    series_set(metric(METRIC_POLICY_UNUSABLE, NULL), why != NULL);
+    if (tells)
+        LOG(ERROR, "policy.unusable", "the active policy can't be used", L_STR("error", why));
+}
+
+void health_policy_check(struct health *health, bool any, struct text *out)
+{
+    AUTO_TEXT struct text detail;
+    text_init(&detail, 600);
+    pthread_mutex_lock(&health->lock);
+    const char *why = health->policy;
+    bool ok = any && !*why;
+    text_str(&detail, any && *why ? "an older version is in use: " : "");
+    text_str(&detail, *why ? why : any ? "loaded" : "none loaded yet");
+    pthread_mutex_unlock(&health->lock);
+    text_fmt(out, "{\"name\":\"policy\",\"ok\":%s,\"detail\":", ok ? "true" : "false");
+    json_quote(out, slice_of(text_cstr(&detail)));
+    text_char(out, '}');
 }
 
 void health_checks(struct health *health, struct text *out)

@@ -1,5 +1,6 @@
 // health.h: whether each provider takes what it is given: said once when it begins to fail, and
-// once when it is well again; and whether its breaker is open.
+// once when it is well again; and whether its breaker is open. Whether the active policy can be
+// used.
 #pragma once
 #include "common/text.h"
 #include "dispatcher/delivery.h"
@@ -19,6 +20,14 @@ void health_breaker(
 
 // True while the provider fails.
 bool health_failing(struct health *health, enum channel_kind channel, const char *provider);
+
+// The active policy version can't be used, for this reason, or is in use (NULL). Logs
+// `policy.unusable` once for each reason.
+void health_policy(struct health *health, const char *why);
+
+// Appends `{"name":"policy","ok":..,"detail":..}`; any: one is in use, be it an older one. From any
+// thread.
+void health_policy_check(struct health *health, bool any, struct text *out);
 
 // Appends `,{"name":"provider_email_smtp","ok":..,"detail":..}` for each provider that was used.
 // From any thread.

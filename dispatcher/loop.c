@@ -296,8 +296,7 @@ bool loop_ready(struct loop *loop, struct text *checks)
     bool database = atomic_load(&loop->connected), policy = atomic_load(&loop->has_sender);
     text_fmt(checks, "{\"name\":\"database\",\"ok\":%s,\"detail\":\"%s\"},",
             database ? "true" : "false", database ? "connected" : "not connected");
-    text_fmt(checks, "{\"name\":\"policy\",\"ok\":%s,\"detail\":\"%s\"}", policy ? "true" : "false",
-            policy ? "loaded" : "none loaded yet");
+    health_policy_check(loop->health, policy, checks);
     health_checks(loop->health, checks);
     return database && policy;
 }

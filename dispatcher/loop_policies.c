@@ -1,7 +1,6 @@
 #include "dispatcher/loop_policies.h"
 
 #include "common/clock.h"
-#include "common/log.h"
 
 enum { REFRESH_AGAIN_MS = 1000 };
 
@@ -51,6 +50,7 @@ static void refresh(struct loop *loop)
     struct desk *desk = &loop->desks[DESK_MAIN];
     if (policies_refresh(loop->policies, desk->pg, &err)) {
         loop->refresh_ms = 0;
+        health_policy(loop->health, NULL);
         atomic_store(&loop->has_sender, true);
         tokens_policy(loop->bearers.tokens, policies_sender(loop->policies));
         turns_policy(&loop->turns, policies_sender(loop->policies));
@@ -59,9 +59,11 @@ static void refresh(struct loop *loop)
             loop->options.policy_active(loop->options.user, policies_sender(loop->policies));
         return;
     }
-    LOG(ERROR, "policy.unusable", "the active policy can't be used", L_STR("error", err.msg));
-    if (!pg_alive(desk->pg))
-        desk_disconnect(desk);
+    health_policy(loop->health, err.msg);
+    if (pg_alive(desk->pg))
+        return;
+    desk_disconnect(desk);
+    atomic_store(&loop->reload_asked, true); // made up for when the database is back
 }
 
 static void load_missing(struct loop *loop)

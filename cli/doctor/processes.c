@@ -1,12 +1,14 @@
 // The policy that is active, and the processes that should work by it.
 #include "cli/doctor/findings.h"
 #include "cli/http_post.h"
+#include "common/json/scan.h"
 #include "common/store/policy_store.h"
 
 #include <stdio.h>
 
 #define ADMIN_TIMEOUT_MS 2000
 #define ADMIN_ANSWER_MAX (4 << 20)
+#define WHY_MAX 400
 
 // Each program's admin listener is on a neighbouring port of the one that the host file names.
 static const char *const programs[] = {"receiver", "dispatcher"};
@@ -71,10 +73,59 @@ static void judge_version(struct visit *visit, const char *program, int version)
     mend(visit, "systemctl reload pawl-%s; journalctl -u pawl-%s -n 20", program, program);
 }
 
+// "NAME: what it says" of a check that is not ok.
+static void add_check(struct json_token check, struct text *out)
+{
+    static const char *const pointers[] = {"/ok", "/name", "/detail"};
+    struct json_result parts[ARRAY_LEN(pointers)];
+    struct err err;
+    if (!json_find(check.raw, pointers, ARRAY_LEN(pointers), parts, &err) ||
+            parts[0].token.kind != JSON_KIND_FALSE)
+        return;
+    text_str(out, out->len ? "; " : "");
+    if (!json_text(parts[1].token, out, &err) || !text_str(out, ": ") ||
+            !json_text(parts[2].token, out, &err))
+        text_str(out, "..");
+}
+
+static void failing_checks(const struct text *answer, struct text *out)
+{
+    static const char *const pointers[] = {"/checks"};
+    struct json_result checks;
+    struct json_token check;
+    struct err err;
+    size_t at = 0;
+    const char *body = strstr(text_cstr(answer), "\r\n\r\n");
+    if (!body || !json_find(slice_of(body + 4), pointers, 1, &checks, &err) ||
+            checks.token.kind != JSON_KIND_ARRAY)
+        return;
+    while (json_next(checks.token, &at, NULL, &check))
+        add_check(check, out);
+}
+
+static void judge_ready(struct visit *visit, const char *program, const char *address)
+{
+    AUTO_TEXT struct text ready = {0};
+    AUTO_TEXT struct text why = {0};
+    struct http_answer answer = {0};
+    if (!get(address, "/readyz", &ready, &answer))
+        return;
+    text_init(&why, WHY_MAX);
+    failing_checks(&ready, &why);
+    if (answer.status != 200)
+        found(visit, FINDING_FAIL, "processes", "the %s is not ready: %s", program,
+                text_cstr(&why));
+    else if (why.len)
+        found(visit, FINDING_WARN, "processes", "not all of the %s is well: %s", program,
+                text_cstr(&why));
+    else
+        return;
+    mend(visit, "curl -s http://%s/readyz", address);
+}
+
 static void judge_process(struct visit *visit, const char *program, const char *address)
 {
     AUTO_TEXT struct text metrics = {0};
-    AUTO_TEXT struct text ready = {0};
     struct http_answer answer = {0};
     if (!get(address, "/metrics", &metrics, &answer)) {
         found(visit, FINDING_WARN, "processes", "no %s here: %s", program, answer.why);
@@ -82,10 +133,7 @@ static void judge_process(struct visit *visit, const char *program, const char *
         return;
     }
     judge_version(visit, program, version_in(text_cstr(&metrics)));
-    if (get(address, "/readyz", &ready, &answer) && answer.status != 200) {
-        found(visit, FINDING_FAIL, "processes", "the %s is not ready (%d)", program, answer.status);
-        mend(visit, "curl -s http://%s/readyz", address);
-    }
+    judge_ready(visit, program, address);
 }
 
 void visit_processes(struct visit *visit)

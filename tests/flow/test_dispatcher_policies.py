@@ -1,6 +1,8 @@
 """The dispatcher and many policy versions: old ones are loaded again, broken ones hold up nobody else."""
+import json
 import os
 import signal
+import time
 
 from harness import *
 from kit.deliveries import LANE, POLICY, Rows, ended, setup
@@ -77,6 +79,31 @@ def test_without_its_credential_it_waits_and_says_so_until_there_is_one(t):
         w.dispatcher()
     ended(rows, nid, 2, 30)
     eq(sink.count(), 1)
+
+
+def test_an_active_version_that_lacks_a_secret_is_told_once_and_the_older_goes_on(t):
+    w = t.pawl(t.cluster(), t.sink(tls="starttls", auth="shop:right"), policy=POLICY)
+    d, path = w.dispatcher(), os.path.join(w.dir, "credentials", "smtp-password")
+    look = lambda d: (d.admin("/readyz").status, {c["name"]: (c["ok"], c["detail"]) for c in json.loads(d.admin("/readyz").body)["checks"]})
+    policy = lambda d: (look(d)[0], *look(d)[1]["policy"])
+    eventually(lambda: policy(d) == (200, True, "loaded"), 10)
+    eq(d.metric("pawl_policy_unusable"), 0)
+    os.rename(path, path + ".away")
+    newer = version(w, "the newer")
+    nid = newer.add("least", "ann@example.net")
+    ended(newer, nid, 2)
+    eventually(lambda: d.metric("pawl_policy_unusable") == 1, 10, "it can't be used")
+    time.sleep(3)
+    eq(d.log().count("policy.unusable"), 1, "told once")
+    status, ok, detail = policy(d)
+    check((status, ok) == (200, False) and "smtp-password" in detail and detail.startswith("an older version is in use: "), detail)
+    fresh = w.dispatcher(wait=False)
+    eventually(lambda: fresh.admin("/readyz").status == 503, 10)
+    eventually(lambda: "smtp-password" in policy(fresh)[2], 10, "who starts now has none, and says why")
+    eq(policy(fresh)[:2], (503, False))
+    os.rename(path + ".away", path)
+    for one in (d, fresh):
+        eventually(lambda o=one: policy(o) == (200, True, "loaded") and o.metric("pawl_policy_unusable") == 0, 10, "all is well again")
 
 
 def test_none_is_loaded_while_a_claim_stands_on_those_in_memory(t):

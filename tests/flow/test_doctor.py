@@ -26,12 +26,12 @@ def one(rows, name, verdict):
 class Running:
     """A program started with the host file that the command has too, so that the doctor finds it by that."""
 
-    def __init__(self, w, kind):
+    def __init__(self, w, kind, ready=200):
         with open(w.config, encoding="utf-8") as f:
             first = int(f.read().split("admin:")[1].split('"')[1].rsplit(":", 1)[1])
         self.port = first + (kind == "dispatcher")
         self.proc = Proc(kind, [binary(), kind, "--config", w.config], env=w.env)
-        eventually(lambda: get(self.port, "/readyz").status == 200, 20, kind + " is ready")
+        eventually(lambda: get(self.port, "/readyz").status == ready, 20, f"{kind} says {ready}")
 
     def version(self):
         shown = parse_metrics(get(self.port, "/metrics").body.decode())
@@ -42,9 +42,9 @@ class Running:
         eq(self.proc.wait(15), 0)
 
 
-def one_host(t):
+def one_host(t, **sink):
     """(pawl, its receiver, its dispatcher): both run by one host file, as on a real host."""
-    w = t.pawl(t.migrated_cluster(), t.sink(), policy="strict")
+    w = t.pawl(t.migrated_cluster(), t.sink(**sink), policy="strict")
     programs = [t.keep(Running(w, kind)) for kind in ("receiver", "dispatcher")]
     eventually(lambda: all(p.version() == ["1"] for p in programs))
     return w, *programs
@@ -78,9 +78,23 @@ def test_a_process_that_works_by_another_policy_is_named(t):
                     " SELECT 3, kind, path, 'pawl: 9' FROM pawl.policy_texts WHERE version = 2 AND kind = 1")
     rows = examine(w)
     check(rows["policy"][0][0] == "fail", rows["policy"])
-    eq([r[:2] for r in rows["processes"]], [("fail", f"the {kind} works by policy version 2, 3 is active")
+    eq([r[:2] for r in rows["processes"] if r[0] == "fail"], [("fail", f"the {kind} works by policy version 2, 3 is active")
                                             for kind in ("receiver", "dispatcher")])
     check(rows["processes"][0][2].startswith("systemctl reload pawl-receiver"), rows["processes"])
+
+
+def test_why_a_process_is_not_well_is_told(t):
+    w, _, dispatcher = one_host(t, auth="shop:right", tls="starttls")
+    w.set_policy("strict", edit=lambda s: s.replace("Order reached s1", "Order has come to s1"))
+    os.unlink(os.path.join(w.dir, "credentials", "smtp-password"))
+    w.must("policy", "apply")
+    eventually(lambda: b"degraded" in get(dispatcher.port, "/readyz").body, 10)
+    says = one(examine(w), "processes", "warn")[0]
+    check(says.startswith("not all of the dispatcher is well: policy: an older version is in use: policy version 2: can't open"), says)
+    dispatcher.close()
+    dispatcher.proc = Running(w, "dispatcher", ready=503).proc
+    says = [says for verdict, says, _ in examine(w)["processes"] if verdict == "fail" and "dispatcher" in says]
+    check(says[0] == "the dispatcher has no policy yet" and says[1].startswith("the dispatcher is not ready: policy: policy version 2: "), says)
 
 
 def test_without_a_database_or_processes_it_says_what_to_start(t):
