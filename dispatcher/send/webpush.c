@@ -167,13 +167,14 @@ static const struct http_rule rules[] = {
         {200, NULL, ATTEMPT_ACCEPTED, LEVEL_MESSAGE, 0, false},
         {202, NULL, ATTEMPT_ACCEPTED, LEVEL_MESSAGE, 0, false},
         {400, NULL, ATTEMPT_REFUSED, LEVEL_MESSAGE, 0, false}, // 111: no TTL; 110: the encryption
-        {401, NULL, ATTEMPT_RETRY, LEVEL_PROVIDER, 0, true},
-        {403, NULL, ATTEMPT_RETRY, LEVEL_PROVIDER, 0, true},
+        // Also where this one device subscribed with another key than ours.
+        {401, NULL, ATTEMPT_RETRY, LEVEL_ADDRESS, 0, false},
+        {403, NULL, ATTEMPT_RETRY, LEVEL_ADDRESS, 0, false},
         {404, NULL, ATTEMPT_REFUSED, LEVEL_ADDRESS, 0, false},
         {410, NULL, ATTEMPT_REFUSED, LEVEL_ADDRESS, 0, false},
         {413, NULL, ATTEMPT_REFUSED, LEVEL_MESSAGE, 0, false},
         {429, NULL, ATTEMPT_RETRY, LEVEL_ADDRESS, 1, false},
-        {503, "201", ATTEMPT_RETRY, LEVEL_PROVIDER, 0, false}, // back off
+        {503, "201", ATTEMPT_RETRY, LEVEL_ADDRESS, 0, false}, // back off
         {503, "202", ATTEMPT_RETRY, LEVEL_MESSAGE, 0, false},  // at once is fine
 };
 
@@ -187,9 +188,9 @@ void webpush_classify(const struct http_reply *reply, struct attempt_result *res
             place.len < sizeof said.id)
         snprintf(said.id, sizeof said.id, "%.*s", (int)place.len, (const char *)place.ptr);
     http_judge(rules, ARRAY_LEN(rules), reply, &said, result);
-    // Each browser has a service of its own: one that is away says nothing about the others. Only
-    // that ours is not believed is about all.
-    if (result->level == LEVEL_PROVIDER && reply->status != 401 && reply->status != 403)
+    // Each browser has a service of its own, and whoever has a device chooses it: what one says or
+    // fails in says nothing about the others.
+    if (result->level == LEVEL_PROVIDER)
         result->level = LEVEL_ADDRESS;
     if (reply->end == HTTP_NOT_SENT && reply->barred)
         result->outcome = ATTEMPT_REFUSED;

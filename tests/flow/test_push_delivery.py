@@ -124,13 +124,28 @@ def test_replies_lead_to_what_they_mean(t):
     answers = [(413, b""), (404, b""), (429, b""), (201, b""), (401, b""), (201, b"")]
     p, shop, _ = scripted(t, lambda c, r: c.say(*answers[r["n"]]))
     for n, (state, attempts) in enumerate([("refused", [(2, 0, 413)]), ("refused", [(2, 1, 404)]), ("accepted", [(3, 1, 429), (1, 0, 201)]),
-                                          ("accepted", [(3, 2, 401), (1, 0, 201)])]):
+                                          ("accepted", [(3, 1, 401), (1, 0, 201)])]):
         order = shop.order("least", devices=[Browser(f"{p.url}/push/{n}").device])
         shop.ended(order, state)
         eq([a[:3] for a in shop.attempts(order)], attempts)
     first = p.requests[0]
     eq((first["path"], first["headers"]["content-encoding"]), ("/push/0", ["aes128gcm"]))
     check(first["headers"]["authorization"][0].startswith("vapid t="), first["headers"])
+
+
+def test_what_one_endpoint_answers_stops_no_other(t):
+    """Whoever has a device chooses its endpoint, and may have subscribed with another key."""
+    def script(c, r):
+        if "/bad" in r["path"]:
+            return c.say(403 if r["n"] % 2 else 401, b"", "Retry-After: 3600")
+        return made(c, r)
+    p, shop, _ = scripted(t, script)
+    for n in range(4):
+        order = shop.order("most", devices=[Browser(f"{p.url}/bad/{n}").device])
+        eventually(lambda order=order: shop.attempts(order), 15, "it was tried")
+    order = shop.order("least", devices=[Browser(p.url + "/push/1").device])
+    shop.ended(order, "accepted")
+    eq(shop.outcomes(order), [1])
 
 
 def test_a_lost_reply_is_unknown_or_sent_again_with_the_same_bytes(t):

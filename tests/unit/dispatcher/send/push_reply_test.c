@@ -192,8 +192,8 @@ static void fcm_every_code(void **state)
 static const struct row webpush[] = {
         {400, AUTOPUSH(400, 111), NO, MESSAGE, 0, false}, // no TTL
         {400, AUTOPUSH(400, 110), NO, MESSAGE, 0, false},
-        {401, AUTOPUSH(401, 109), AGAIN, PROVIDER, 0, true},
-        {403, "", AGAIN, PROVIDER, 0, true},
+        {401, AUTOPUSH(401, 109), AGAIN, ADDRESS, 0, false},
+        {403, "", AGAIN, ADDRESS, 0, false},
         {404, AUTOPUSH(404, 102), NO, ADDRESS, 0, false},
         {410, AUTOPUSH(410, 106), NO, ADDRESS, 0, false},
         {410, "push subscription has unsubscribed or expired.\n", NO, ADDRESS, 0, false},
