@@ -98,8 +98,7 @@ void visit_credentials(struct visit *visit)
     const char *dir = visit->context->host->credentials;
     struct diag diag = {0};
     size_t before = visit->findings.n;
-    bool sources = secrets_load(visit->policy, dir, SECRETS_OF_SOURCES, &diag);
-    bool channels = dir && secrets_load(visit->policy, dir, SECRETS_OF_CHANNELS, &diag);
+    bool loaded = secrets_load(visit->policy, dir, SECRETS_OF_ALL, &diag);
     tell(visit, &diag);
     diag_fini(&diag);
     judge_files(visit, dir);
@@ -107,6 +106,6 @@ void visit_credentials(struct visit *visit)
     for (size_t i = 0; dir && i < visit->policy->n_sources; i++)
         if (visit->policy->sources[i].active)
             judge_source(visit, &visit->policy->sources[i], now_s);
-    if (sources && channels && visit->findings.n == before)
+    if (loaded && visit->findings.n == before)
         found(visit, FINDING_OK, "credentials", "all that the policy names can be read in %s", dir);
 }

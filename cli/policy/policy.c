@@ -6,6 +6,7 @@
 #include "common/clock.h"
 #include "common/store/policy_store.h"
 
+#include <errno.h>
 #include <unistd.h>
 
 #define OUTPUT_MAX (16 << 20)
@@ -30,17 +31,24 @@ static void add_findings(struct diag *diag, const struct diag *secrets)
                 secrets->rows[i].file, secrets->rows[i].code, "%s", secrets->rows[i].text);
 }
 
-// Who may not look into the credentials' folder is told nothing of them.
+// Who may not look into the credentials' folder is told nothing of them; one that is not there is
+// told once, not for each secret.
 static void check_secrets(const struct host_config *host, struct policy *policy, struct diag *diag)
 {
     AUTO_DIAG struct diag secrets = {0};
     const char *dir = host ? host->credentials : NULL;
-    if (!policy || !dir || access(dir, R_OK | X_OK) != 0)
+    if (!policy || !dir)
         return;
-    bool sources = secrets_load(policy, dir, SECRETS_OF_SOURCES, &secrets);
-    bool channels = secrets_load(policy, dir, SECRETS_OF_CHANNELS, &secrets);
-    if (!sources || !channels)
-        add_findings(diag, &secrets);
+    bool missing = access(dir, F_OK) != 0 && errno == ENOENT;
+    if (!missing && access(dir, R_OK | X_OK) != 0)
+        return;
+    bool loaded = secrets_load(policy, dir, SECRETS_OF_ALL, &secrets);
+    if (missing && !loaded)
+        diag_file(diag, DIAG_WARNING, dir, "credentials",
+                "there is no such folder, and the policy's secrets are to be in it: make it, or "
+                "name another as 'credentials' in the host file");
+    else
+        add_findings(diag, &secrets); // a warning is told beside no error, too
 }
 
 static bool has_finding(const struct diag *diag, const char *code)
@@ -58,7 +66,9 @@ int policy_command_check(const struct call *call)
     AUTO_DIAG struct diag diag = {0};
     AUTO_TEXT struct text out = {0};
     struct err err = {0};
-    int code = call->n_args > 0 ? EXIT_DONE : context_find(call, &context);
+    // Files that are named need no host file: only one that is named, too, is read.
+    bool reads_host = call->n_args == 0 || call_has(call, FLAG_CONFIG);
+    int code = reads_host ? context_find(call, &context) : EXIT_DONE;
     if (code != EXIT_DONE)
         return code;
     if (call->n_args == 0 && !context.host)

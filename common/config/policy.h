@@ -298,11 +298,15 @@ enum name_kind { NAME_SOURCE = 1, NAME_STATE = 2, NAME_MESSAGE = 3 };
 void policy_bind(struct policy *policy, enum name_kind kind, const char *name, int id);
 MUST_CHECK bool policy_bound(const struct policy *policy, struct err *err);
 
-// Loads the secrets of all sources (receiver) or of all channels (dispatcher) from dir. A missing
-// or empty file, or one that others can read (its code: secret-mode), is an error naming the file
-// and the source; all that can be loaded are. Sources that do not run yet and providers that are
-// not used are left out. secret_reload is done by loading a new policy.
-enum secrets_of { SECRETS_OF_SOURCES = 1, SECRETS_OF_CHANNELS = 2 };
+// Loads the secrets of all sources (receiver), of all channels (dispatcher) or both from dir. A
+// missing or empty file, or one that others can read (its code: secret-mode), is an error naming
+// the file and the source; all that can be loaded are. Sources that do not run yet and providers
+// that are not used are left out. secret_reload is done by loading a new policy.
+enum secrets_of {
+    SECRETS_OF_SOURCES = 1,
+    SECRETS_OF_CHANNELS = 2,
+    SECRETS_OF_ALL = SECRETS_OF_SOURCES | SECRETS_OF_CHANNELS
+};
 MUST_CHECK bool secrets_load(
         struct policy *policy, const char *dir, enum secrets_of which, struct diag *diag);
 

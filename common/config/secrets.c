@@ -131,9 +131,9 @@ bool secrets_load(struct policy *policy, const char *dir, enum secrets_of which,
                 "there is no credentials directory: name it as `credentials` in the host file");
         return false;
     }
-    for (size_t i = 0; which == SECRETS_OF_SOURCES && i < policy->n_sources; i++)
+    for (size_t i = 0; (which & SECRETS_OF_SOURCES) && i < policy->n_sources; i++)
         load_source(&loading, &policy->sources[i]);
-    for (int kind = CHANNEL_EMAIL; which == SECRETS_OF_CHANNELS && kind < CHANNEL_COUNT; kind++)
+    for (int kind = CHANNEL_EMAIL; (which & SECRETS_OF_CHANNELS) && kind < CHANNEL_COUNT; kind++)
         load_channel(&loading, &policy->channels[kind]);
     for (size_t i = 0; i < policy->unsubscribe.n_secrets; i++)
         load(&loading, &policy->unsubscribe.secrets[i], "unsubscribe");

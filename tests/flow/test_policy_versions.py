@@ -2,6 +2,7 @@
 import json
 import os
 import re
+import shutil
 import signal
 import sys
 
@@ -103,6 +104,24 @@ def test_a_bad_file_changes_nothing(t):
     w.set_policy("strict")
     check("nothing changed" in w.must("policy", "apply"), "the same policy again made a version")
     eq(versions(w), [1])
+
+
+def test_check_looks_at_the_secrets_that_the_host_file_leads_to(t):
+    w = t.world(receivers=0, dispatchers=0)
+    w.set_policy("strict", lambda s: s + "\nunsubscribe: { url: \"https://hooks.example.com/unsubscribe/\", secrets: [credential:leave] }\n")
+    os.unlink(os.path.join(w.dir, "credentials", "leave"))
+    said = w.must("policy", "check")
+    eq((said.count("warning:"), said.count("credentials/leave: ")), (1, 1), "it is for receiver and dispatcher, and told once: " + said)
+    w.set_credential("leave", secret("leave"))
+    eq(w.must("policy", "check"), "")
+    w.set_credential("leave", "two words")
+    said = w.must("policy", "check")
+    check("credentials/leave: warning: there is white space" in said, "a warning beside no error is told: " + said)
+    eq(w.must("policy", "check", os.path.join(w.dir, "policy.yaml")), said, "files that are named do not stand in the host file's place")
+    shutil.rmtree(os.path.join(w.dir, "credentials"))
+    said = w.must("policy", "check")
+    eq(said.count("warning:"), 1, said)
+    check(f"{w.dir}/credentials: warning: there is no such folder" in said, said)
 
 
 def test_texts_of_which_nothing_could_be_sent_are_refused(t):
