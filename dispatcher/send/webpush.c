@@ -175,7 +175,7 @@ static const struct http_rule rules[] = {
         {413, NULL, ATTEMPT_REFUSED, LEVEL_MESSAGE, 0, false},
         {429, NULL, ATTEMPT_RETRY, LEVEL_ADDRESS, 1, false},
         {503, "201", ATTEMPT_RETRY, LEVEL_ADDRESS, 0, false}, // back off
-        {503, "202", ATTEMPT_RETRY, LEVEL_MESSAGE, 0, false},  // at once is fine
+        {503, "202", ATTEMPT_RETRY, LEVEL_MESSAGE, 0, false}, // at once is fine
 };
 
 void webpush_classify(const struct http_reply *reply, struct attempt_result *result)
