@@ -284,17 +284,6 @@ static void check_message(const struct making *making, struct message *message, 
     check_quiet(making, message);
 }
 
-static bool is_notified(const struct policy *policy, int message)
-{
-    for (size_t i = 0; i < policy->n_sources; i++) {
-        for (size_t j = 0; j < policy->sources[i].n_events; j++) {
-            if (policy->sources[i].events[j].notify == message)
-                return true;
-        }
-    }
-    return false;
-}
-
 static void mark_exempt(const struct making *making, char *const *name)
 {
     struct policy *policy = &making->made->policy;
@@ -339,10 +328,6 @@ void policy_check_messages(const struct making *making)
         message->timezone = policy->timezone;
         check_unsubscribe(making, message);
         check_message(making, message, (int)i);
-        if (!schema_where(making->load, &message->when) && !is_notified(policy, (int)i))
-            SAY(DIAG_WARNING, &message->name, NULL, "never-sent",
-                    "message '%s' is never sent: it has no 'when' and no event notifies it",
-                    message->name);
     }
     for (size_t i = 0; i < made->n_exempt; i++)
         mark_exempt(making, &made->exempt[i]);

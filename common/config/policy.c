@@ -83,6 +83,7 @@ static void check_all(const struct making *making)
     policy_check_caps(making);
     policy_check_templates(making);
     policy_check_partials(making);
+    policy_check_reach(making);
     policy_check_values(making);
 }
 

@@ -54,7 +54,8 @@ void policy_check_attachments(const struct making *making);
 void policy_check_caps(const struct making *making);
 void policy_check_templates(const struct making *making);
 void policy_check_partials(const struct making *making);
-void policy_check_values(const struct making *making); // after all others: only if no error
+void policy_check_reach(const struct making *making);  // after the others: only if no error
+void policy_check_values(const struct making *making); // the same
 
 // Does some event give this value of a template ("data.total")? Else the nearest that one does, ""
 // where none is near.
