@@ -135,6 +135,7 @@ void http_exchange_read(const struct http_target *target, const struct http_requ
     int64_t deadline_ms = clock_mono_ms() + request->timeout_ms;
     *ret_answer = (struct http_answer){0};
     AUTO_CLOSE int fd = dial(target, deadline_ms);
+    ret_answer->reached = fd >= 0;
     if (fd < 0)
         snprintf(ret_answer->why, sizeof ret_answer->why, "nobody answers at %.80s:%s",
                 target->host, target->port);

@@ -18,7 +18,8 @@ struct http_request {
     int timeout_ms; // for the whole exchange
 };
 struct http_answer {
-    int status; // 0 = none; why says it
+    int status;   // 0 = none; why says it
+    bool reached; // somebody took the connection
     int64_t took_us;
     char why[128];
 };

@@ -121,9 +121,10 @@ void visit_database(struct visit *visit)
     visit->pg = context_connect(visit->context, doctor_statements, DOCTOR_COUNT, &err);
     if (!visit->pg) {
         found_err(visit, "database", &err);
-        mend(visit, strstr(err.msg, "role \"") ? "pawl migrate up"
-                                               : "pg_isready; systemctl start "
-                                                 "postgresql");
+        if (strstr(err.msg, "role \""))
+            mend(visit, "pawl migrate up");
+        else
+            mend_program(visit, REMEDY_START, "postgresql");
         return;
     }
     found(visit, FINDING_OK, "database", "reached as pawl_operator");
@@ -153,7 +154,7 @@ static void snapshots(struct visit *visit)
     const struct pg *pg = visit->pg;
     double age_s = pg_null(pg, 0, 0, 1) ? 0 : pg_double(pg, 0, 0, 1);
     if (!pg_bool(pg, 0, 0, 0)) {
-        found(visit, FINDING_OK, "snapshots", "not seen: only pg_read_all_stats may");
+        found(visit, FINDING_NOTE, "snapshots", "not seen: only pg_read_all_stats may");
         mend(visit, "psql -c 'GRANT pg_read_all_stats TO pawl_operator' -c 'ALTER ROLE "
                     "pawl_operator INHERIT'");
     } else if (age_s > SNAPSHOT_WARN_S) {

@@ -12,8 +12,10 @@
 #define FINDINGS_MAX 1000
 #define SAYS_MAX 600
 
-static const char *const verdict_words[] = {
-        [FINDING_OK] = "ok", [FINDING_WARN] = "warn", [FINDING_FAIL] = "fail"};
+static const char *const verdict_words[] = {[FINDING_OK] = "ok",
+        [FINDING_NOTE] = "note",
+        [FINDING_WARN] = "warn",
+        [FINDING_FAIL] = "fail"};
 
 void findings_fini(struct findings *findings)
 {

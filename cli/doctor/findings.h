@@ -2,7 +2,7 @@
 #pragma once
 #include "cli/context.h"
 
-enum finding_verdict { FINDING_OK, FINDING_WARN, FINDING_FAIL };
+enum finding_verdict { FINDING_OK, FINDING_NOTE, FINDING_WARN, FINDING_FAIL };
 
 struct finding {
     enum finding_verdict verdict;
@@ -29,6 +29,9 @@ struct visit {
 void found(struct visit *visit, enum finding_verdict verdict, const char *check, const char *fmt,
         ...) PRINTF_LIKE(4, 5);
 void mend(struct visit *visit, const char *fmt, ...) PRINTF_LIKE(2, 3);
+enum remedy { REMEDY_START, REMEDY_RESTART, REMEDY_RELOAD };
+// mend() by what runs that unit here: systemd, or `pawl up`.
+void mend_program(struct visit *visit, enum remedy remedy, const char *unit);
 // Adds "check: message", a failure.
 void found_err(struct visit *visit, const char *check, const struct err *err);
 

@@ -57,6 +57,13 @@ static bool get(
     return answer->status != 0;
 }
 
+static void mend_unit(struct visit *visit, enum remedy remedy, const char *program)
+{
+    char unit[32];
+    snprintf(unit, sizeof unit, "pawl-%s", program);
+    mend_program(visit, remedy, unit);
+}
+
 static void judge_version(struct visit *visit, const char *program, int version)
 {
     int active = visit->active;
@@ -70,7 +77,7 @@ static void judge_version(struct visit *visit, const char *program, int version)
                 program, version, active);
     else
         found(visit, FINDING_FAIL, "processes", "the %s has no policy yet", program);
-    mend(visit, "systemctl reload pawl-%s; journalctl -u pawl-%s -n 20", program, program);
+    mend_unit(visit, REMEDY_RELOAD, program);
 }
 
 // "NAME: what it says" of a check that is not ok.
@@ -128,8 +135,9 @@ static void judge_process(struct visit *visit, const char *program, const char *
     AUTO_TEXT struct text metrics = {0};
     struct http_answer answer = {0};
     if (!get(address, "/metrics", &metrics, &answer)) {
-        found(visit, FINDING_WARN, "processes", "no %s here: %s", program, answer.why);
-        mend(visit, "systemctl start pawl-%s", program);
+        found(visit, answer.reached ? FINDING_FAIL : FINDING_WARN, "processes",
+                answer.reached ? "the %s hangs: %s" : "no %s here: %s", program, answer.why);
+        mend_unit(visit, answer.reached ? REMEDY_RESTART : REMEDY_START, program);
         return;
     }
     judge_version(visit, program, version_in(text_cstr(&metrics)));

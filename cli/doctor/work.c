@@ -20,7 +20,7 @@ static void leases(struct visit *visit)
     found(visit, FINDING_FAIL, "leases",
             "%lld ran out with %lld deliveries, the oldest %.0f s ago: no dispatcher takes over",
             (long long)pg_big(pg, 0, 0, 0), (long long)pg_big(pg, 0, 0, 1), seconds(pg, 0, 2));
-    mend(visit, "systemctl start pawl-dispatcher");
+    mend_program(visit, REMEDY_RESTART, "pawl-dispatcher");
 }
 
 static void unknown(struct visit *visit, long long n, double age_s)
@@ -40,7 +40,7 @@ static void due(struct visit *visit, long long n, double age_s)
     found(visit, late ? FINDING_WARN : FINDING_OK, "due",
             n ? "%lld deliveries are due, the oldest for %.0f s" : "no delivery is due", n, age_s);
     if (late)
-        mend(visit, "systemctl start pawl-dispatcher; pawl deliveries list --state due");
+        mend(visit, "pawl deliveries list --state due");
 }
 
 static void waiting(struct visit *visit, long long n)
