@@ -30,6 +30,12 @@ bool budget_retry(struct budget *budget, int64_t now_ms)
     return true;
 }
 
+void budget_back(struct budget *budget)
+{
+    if (budget_counts(budget))
+        add(budget, 1);
+}
+
 void budget_ended(struct budget *budget, bool failed)
 {
     budget->failing += ((failed ? 1.0 : 0.0) - budget->failing) / BUDGET_MEMORY;

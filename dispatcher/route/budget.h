@@ -24,5 +24,7 @@ bool budget_counts(const struct budget *budget);
 void budget_first(struct budget *budget);
 // May a retry start? When the budget counts, it costs one of it.
 bool budget_retry(struct budget *budget, int64_t now_ms);
+// That retry did not start.
+void budget_back(struct budget *budget);
 // How a try ended: failed at the provider, or without a definite answer.
 void budget_ended(struct budget *budget, bool failed);

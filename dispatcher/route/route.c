@@ -354,6 +354,8 @@ void route_ended(struct route *route, struct delivery *delivery, int64_t now_ms)
     if (result->outcome == ATTEMPT_GIVEN_BACK) {
         permits_back(&row->permits);
         permits_back(&route->channels[row->channel]);
+        if (!delivery->first)
+            budget_back(&row->budget);
         return;
     }
     if (delivery->first)

@@ -273,6 +273,34 @@ static void retries_are_held_when_it_fails_at_large(void **state)
     route_free(f.route);
 }
 
+static void what_waits_at_a_gate_neither_fills_nor_drains_the_budget(void **state)
+{
+    (void)state;
+    struct fixture f = with(1);
+    static const struct attempt_result cut = {.outcome = ATTEMPT_UNKNOWN, .code = 0};
+    struct delivery d = mail();
+    for (int i = 0; i < 20; i++)
+        if (goes_to(&f, &d, 1))
+            end_with(&f, &d, cut, 1);
+    assert_null(goes_to(&f, &d, 1)); // all is spent
+    for (int i = 0; i < 100; i++) {
+        struct delivery first = mail();
+        assert_string_equal(goes_to(&f, &first, 1), "smtp");
+        end_with(&f, &first, back, 1);
+        free(first.provider);
+    }
+    assert_null(goes_to(&f, &d, 1));
+    for (int i = 0; i < 100; i++) { // one is there after a second
+        assert_string_equal(goes_to(&f, &d, 1001), "smtp");
+        end_with(&f, &d, back, 1001);
+    }
+    assert_string_equal(goes_to(&f, &d, 1001), "smtp");
+    end_with(&f, &d, cut, 1001);
+    assert_null(goes_to(&f, &d, 1001));
+    free(d.provider);
+    route_free(f.route);
+}
+
 static void what_never_left_gives_its_permits_back(void **state)
 {
     (void)state;
@@ -340,6 +368,7 @@ int main(void)
             cmocka_unit_test(a_paused_provider_is_passed_over),
             cmocka_unit_test(what_nobody_takes_is_claimed_and_says_so),
             cmocka_unit_test(retries_are_held_when_it_fails_at_large),
+            cmocka_unit_test(what_waits_at_a_gate_neither_fills_nor_drains_the_budget),
             cmocka_unit_test(what_never_left_gives_its_permits_back),
             cmocka_unit_test(permits_are_asked_for_by_channel_and_provider),
     };
