@@ -317,7 +317,6 @@ static void check_none(const struct making *making, const struct source *source)
 
 void policy_check_verify(const struct making *making, struct source *source)
 {
-    size_t before = making->diag->errors;
     if (!source->scheme)
         return;
     bool none = strcmp(source->scheme, "none") == 0;
@@ -327,6 +326,7 @@ void policy_check_verify(const struct making *making, struct source *source)
         check_none(making, source);
     else if (source->verify && strcmp(source->scheme, "custom") == 0)
         check_grammar(making, source);
-    if (source->verify && making->diag->errors == before)
+    // What could not be read is told already, and would be no row.
+    if (source->verify && making->diag->errors == making->errors_before)
         make_row(making, source);
 }

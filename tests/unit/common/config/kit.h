@@ -84,9 +84,15 @@ static inline int64_t kit_key_window_s(enum channel_kind channel, const char *dr
     return channel == CHANNEL_EMAIL && !strcmp(driver, "resend") ? 86400 : 0;
 }
 
+static inline void *kit_row(const struct source *source)
+{
+    return source->verify->signed_form && !source->verify->algorithm ? NULL : xcalloc(1, 1);
+}
+
 static const struct policy_known kit_known = {.is_new = true,
         .scheme = kit_scheme,
         .scheme_at = kit_scheme_at,
+        .row = kit_row,
         .template_ok = kit_template_ok,
         .horizon_s = kit_horizon_s,
         .signs_url = kit_signs_url,
