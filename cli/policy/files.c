@@ -1,5 +1,7 @@
 #include "cli/policy/policy.h"
 
+#include "common/clock.h"
+
 #include <libgen.h>
 #include <stdio.h>
 
@@ -50,6 +52,7 @@ struct policy *policy_from_files(const struct host_config *host, const char *con
             !policy_read_templates(dir, &messages.rows, &messages.n, err))
         return NULL;
     struct policy_known known = policy_knowledge_of_files;
+    known.now_s = clock_now_s();
     known.no_attachments = host && !host->dispatcher.attachments;
     return policy_new(policy.rows, policy.n, messages.rows, messages.n, &known, diag);
 }

@@ -70,6 +70,25 @@ static void check_gap(const struct making *making, const struct source *source, 
                 "after this day '%s' has no live secret until the next one begins", source->name);
 }
 
+// The time of the check says so, which no stored version is asked.
+static void check_ended(const struct making *making, const struct source *source)
+{
+    const struct secret *last = source->secrets;
+    int64_t now_s = making->known->now_s;
+    for (size_t i = 0; i < source->n_secrets; i++) {
+        const struct secret *secret = &source->secrets[i];
+        if (!now_s || secret->until == 0 || secret->until > now_s)
+            return;
+        if (secret->until > last->until)
+            last = secret;
+    }
+    if (last)
+        SAY(DIAG_WARNING, &last->until, &last->credential, "secret-ended",
+                "the last secret of '%s' has ended: all that is sent there is refused; add the "
+                "provider's newer one",
+                source->name);
+}
+
 // A program that knows no schemes (the dispatcher) demands nothing: all was checked when the
 // version was applied.
 static enum policy_keys keys_of(const struct making *making, const struct source *source)
@@ -90,6 +109,8 @@ static void check_secrets(const struct making *making, const struct source *sour
         check_secret(making, source, i);
         check_gap(making, source, i);
     }
+    if (keys_of(making, source) == KEYS_SECRETS)
+        check_ended(making, source);
 }
 
 static void report_scheme(const struct making *making, const struct source *source)

@@ -238,6 +238,8 @@ struct policy_known {
     enum channel_kind (*receipts_channel)(const char *provider);
     // Not stored yet: what is checked since a version was stored must not make it unreadable.
     bool is_new;
+    // When it is checked, unix seconds; 0 = dates are not compared with it.
+    int64_t now_s;
     // The host file is known, and names no folder of attachments.
     bool no_attachments;
     // How long a driver's provider recognises a repeated key, in seconds; 0 = it does not. NULL:

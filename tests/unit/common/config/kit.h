@@ -90,6 +90,7 @@ static inline void *kit_row(const struct source *source)
 }
 
 static const struct policy_known kit_known = {.is_new = true,
+        .now_s = 1780272000, // 2026-06-01
         .scheme = kit_scheme,
         .scheme_at = kit_scheme_at,
         .row = kit_row,
