@@ -132,7 +132,7 @@ static const struct scalar scalars[] = {
         [S_SIZE] = NUMBER("size", "size", "a size such as 512, 256KiB, 2MiB", read_size, store_size, size_t),
         [S_INT] = NUMBER("number", "number", "a whole number", value_number, store_int, int),
         [S_INT_AUTO] = NUMBER("number or auto", "number", "a number above zero, or auto", read_auto, store_int, int),
-        [S_PERCENT] = NUMBER("percent", "percent", "a percentage such as 20%", read_percent, store_int, int),
+        [S_PERCENT] = NUMBER("percent", "percent", "a percentage from 0% to 100%, such as 20%", read_percent, store_int, int),
         [S_RATE] = {.name = "rate", .code = "rate", .form_text = "a rate such as 500/s, 30/m, 100/h", .size = sizeof(double)},
         [S_POINTER] = KEPT("JSON pointer", "pointer", "a JSON pointer such as /data/id", value_pointer),
         [S_CREDENTIAL] = {.name = "credential:NAME", .code = "credential", .form_text = "credential:NAME, where NAME is a file's name of A-Z a-z 0-9 . _ -", .size = sizeof(char *)},
@@ -214,7 +214,11 @@ static bool store_word(
 
 static bool not_the_form(const struct schema_key *key, struct slice text, struct text *why)
 {
+    AUTO_TEXT struct text near = {0};
+    text_init(&near, VALUE_NAME_MAX);
     text_fmt(why, "%s: '%s' is not %s", key->name, yaml_show(text).text, schema_form(key->type));
+    if (key->type == S_ZONE && value_zone_near(text, &near))
+        text_fmt(why, "; did you mean '%s'?", text_cstr(&near));
     return false;
 }
 

@@ -1,9 +1,14 @@
 #include "common/config/value.h"
 
+#include "common/config/file.h"
+#include "common/config/near.h"
+
 #include <limits.h>
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
+
+enum { ZONES_MAX = 256 * 1024 }; // bytes of the list of zones
 
 static bool is_digit(unsigned char c)
 {
@@ -213,6 +218,40 @@ bool value_zone(struct slice text)
     char path[128];
     snprintf(path, sizeof path, "/usr/share/zoneinfo/%.*s", (int)text.len, (const char *)text.ptr);
     return access(path, R_OK) == 0;
+}
+
+// The third column of a line of zone.tab (tzfile(5)), ended by a NUL in its place; NULL = none.
+static char *zone_of(char *line)
+{
+    char *zone = *line == '#' ? NULL : strchr(line, '\t');
+    zone = zone ? strchr(zone + 1, '\t') : NULL;
+    if (zone)
+        zone[1 + strcspn(zone + 1, "\t")] = '\0';
+    return zone ? zone + 1 : NULL;
+}
+
+bool value_zone_near(struct slice text, struct text *out)
+{
+    AUTO_FREE char *given = slice_dup(text);
+    AUTO_FREE char *list = NULL;
+    size_t len = 0;
+    struct near near = {0};
+    const char *best = NULL;
+    if (!file_read("/usr/share/zoneinfo/zone.tab", ZONES_MAX, &list, &len, NULL))
+        return false;
+    for (char *line = list, *next; line; line = next) {
+        next = strchr(line, '\n');
+        if (next)
+            *next++ = '\0';
+        const char *zone = zone_of(line), *before = near.best;
+        if (!zone)
+            continue;
+        near_offer(&near, given, zone);
+        near_offer(&near, given, strrchr(zone, '/') ? strrchr(zone, '/') + 1 : zone);
+        if (near.best != before)
+            best = zone;
+    }
+    return best && text_str(out, best);
 }
 
 bool value_locale(struct slice text)

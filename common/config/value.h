@@ -3,7 +3,7 @@
 // All are pure; each returns false for what is not exactly its form (no blanks, signs or leading
 // zeros) and sets ret_* only on success.
 #pragma once
-#include "common/base.h"
+#include "common/text.h"
 
 enum {
     VALUE_TEXT_MAX = 4096, // bytes of any one value
@@ -40,6 +40,8 @@ MUST_CHECK bool value_header(struct slice text);
 MUST_CHECK bool value_credential(struct slice text);
 // "Europe/Berlin": the form, and that the zone exists where this machine has the tz database.
 MUST_CHECK bool value_zone(struct slice text);
+// Appends the zone of this machine's list that is nearest in name or city; false where none is.
+MUST_CHECK bool value_zone_near(struct slice text, struct text *out);
 // "en" "de-AT".
 MUST_CHECK bool value_locale(struct slice text);
 // "127.0.0.1:8080" "[::1]:8080" "localhost:0".

@@ -124,6 +124,14 @@ def test_check_looks_at_the_secrets_that_the_host_file_leads_to(t):
     check(f"{w.dir}/credentials: warning: there is no such folder" in said, said)
 
 
+def test_a_scheme_that_is_mistyped_is_told_the_nearest(t):
+    w = t.world(receivers=0, dispatchers=0)
+    w.set_policy("strict", lambda s: s.replace("scheme: stripe", "scheme: stirpe", 1))
+    status, said, _ = w.run("policy", "check")
+    eq(status, POLICY_INVALID, said)
+    check("stirpe'; did you mean 'stripe'?" in said, said)
+
+
 def test_texts_of_which_nothing_could_be_sent_are_refused(t):
     w = t.world(receivers=0, dispatchers=0)
     w.set_policy("strict", with_welcome)
