@@ -153,7 +153,7 @@ static enum settle_outcome judge_temporary(struct settle *settle, const struct r
                    (settle->expires_us == 0 || at_us < settle->expires_us);
     bool again = settle->order == AT_LEAST_ONCE && (waits || in_time);
     move(settle, again ? SETTLE_DUE : SETTLE_BOUNCED, receipt);
-    settle->again = again && wait_ms > 0;
+    settle->again = again && !(waits && wait_ms == 0);
     settle->wait_ms = settle->again ? wait_ms : 0;
     if (receipt->id[0])
         settle_failed(settle, receipt->id);

@@ -155,6 +155,17 @@ static void what_waits_for_its_next_try_keeps_its_time(void **state)
     }
 }
 
+static void a_ladder_that_waits_for_nothing_is_due_at_once(void **state)
+{
+    (void)state;
+    struct message at_once = {.wait_ms = (int64_t[]){0}, .n_wait = 1};
+    struct settle settle = a_delivery(SETTLE_ACCEPTED, AT_LEAST_ONCE);
+    struct receipt receipt = a_receipt(RECEIPT_TEMPORARY);
+    assert_int_equal(settle_judge(&settle, &receipt, &at_once, 0), SETTLE_MOVED);
+    assert_true(settle.state == SETTLE_DUE && settle.again && settle.wait_ms == 0);
+    settle_fini(&settle);
+}
+
 static void what_an_earlier_try_came_to_does_not_touch_the_one_that_counts(void **state)
 {
     (void)state;
@@ -263,6 +274,7 @@ int main(void)
             cmocka_unit_test(a_receipt_moves_a_delivery_forward_only),
             cmocka_unit_test(an_end_says_why),
             cmocka_unit_test(a_temporary_failure_waits_its_rung_and_at_least_what_the_code_asks),
+            cmocka_unit_test(a_ladder_that_waits_for_nothing_is_due_at_once),
             cmocka_unit_test(what_waits_for_its_next_try_keeps_its_time),
             cmocka_unit_test(what_an_earlier_try_came_to_does_not_touch_the_one_that_counts),
             cmocka_unit_test(bad_news_of_another_provider_is_of_another_try),
