@@ -13,6 +13,7 @@
 
 #include <stdio.h>
 
+#define OTHERS_MAX 200
 #define OUTPUT_MAX (4 << 20)
 
 // Secrets of other sources may be missing; the one that is needed is asked for when signing.
@@ -108,6 +109,23 @@ static bool has_status(const struct fire *fire, int status)
     return false;
 }
 
+// ", 2 parked": what was neither taken nor caught.
+static void tell_others(const struct fire *fire, struct text *out)
+{
+    for (int outcome = EVENT_REPLAY; outcome <= EVENT_UNMAPPED; outcome++)
+        if (fire_count(fire, outcome) > 0)
+            text_fmt(out, ", %zu %s", fire_count(fire, outcome),
+                    event_outcome_name((enum event_outcome)outcome));
+}
+
+static size_t count_others(const struct fire *fire)
+{
+    size_t n = 0;
+    for (int outcome = EVENT_REPLAY; outcome <= EVENT_UNMAPPED; outcome++)
+        n += fire_count(fire, outcome);
+    return n;
+}
+
 static int show(const struct call *call, const struct fire *fire)
 {
     static const struct column columns[] = {{"event", COLUMN_TEXT}, {"status", COLUMN_NUMBER},
@@ -116,12 +134,16 @@ static int show(const struct call *call, const struct fire *fire)
     size_t caught = fire_count(fire, EVENT_DUPLICATE) + fire_count(fire, EVENT_MISMATCH);
     AUTO_TABLE struct table table = {0};
     AUTO_TEXT struct text out = {0};
+    AUTO_TEXT struct text others = {0};
     table_init(&table, columns, ARRAY_LEN(columns));
     text_init(&out, OUTPUT_MAX);
+    text_init(&others, OTHERS_MAX);
     add_rows(fire, &table);
     if (call_has(call, FLAG_JSON)) {
-        text_fmt(&out, "{\"copies\":%zu,\"accepted\":%zu,\"caught\":%zu,\"failed\":%zu,\"items\":",
-                fire->n, accepted, caught, bad);
+        text_fmt(&out,
+                "{\"copies\":%zu,\"accepted\":%zu,\"caught\":%zu,\"other\":%zu,\"failed\":%zu,"
+                "\"items\":",
+                fire->n, accepted, caught, count_others(fire), bad);
         table_json_items(&table, &out);
         text_str(&out, "}\n");
     } else {
@@ -130,8 +152,9 @@ static int show(const struct call *call, const struct fire *fire)
     int code = out_data(&out, bad == 0        ? EXIT_DONE
                               : bad < fire->n ? EXIT_PARTIAL
                                               : EXIT_UNAVAILABLE);
-    out_note(call, "%zu cop%s: %zu accepted, %zu caught at inbox%s%s", fire->n,
-            fire->n == 1 ? "y" : "ies", accepted, caught,
+    tell_others(fire, &others);
+    out_note(call, "%zu cop%s: %zu accepted, %zu caught at inbox%s%s%s", fire->n,
+            fire->n == 1 ? "y" : "ies", accepted, caught, text_cstr(&others),
             bad < fire->n ? "            next: pawl story " : "",
             bad < fire->n ? fire->event_id : "");
     if (has_status(fire, 401))

@@ -241,6 +241,12 @@ def test_lists_show_what_came_in_and_went_out(t):
     eq(w.must("inbox", "list").splitlines()[0].split("\t")[0], "AT", "a pipe gets tabs")
 
 
+def test_a_trigger_counts_what_was_parked(t):
+    w = t.world(policy="strict")
+    _, _, said = w.run("trigger", "stripe:step.s1", "--set", "/data/object/metadata/order_id={}", "--to", f"http://127.0.0.1:{w.ports()[0]}")
+    check("1 copy: 0 accepted, 0 caught at inbox, 1 parked " in said, said)
+
+
 def test_a_waiting_retry_says_why_and_when(t):
     sink = t.sink()
     w = t.pawl(t.cluster(), sink, edit=lambda p: p.replace("100ms", "10m"))
