@@ -1,6 +1,7 @@
 #include "cli/out.h"
 
 #include "cli/given.h"
+#include "cli/shell.h"
 #include "common/json/scan.h"
 
 #include <stdarg.h>
@@ -76,6 +77,19 @@ void out_note(const struct call *call, const char *fmt, ...)
     vfprintf(stderr, fmt, ap);
     va_end(ap);
     fputc('\n', stderr);
+}
+
+struct out_pawl out_pawl(const struct call *call)
+{
+    struct out_pawl pawl = {"pawl"};
+    AUTO_TEXT struct text file = {0};
+    text_init(&file, sizeof pawl.text - sizeof "pawl -c ");
+    if (call_has(call, FLAG_CONFIG)) {
+        shell_word(&file, slice_of(call->values[FLAG_CONFIG]));
+        if (!file.overflow)
+            snprintf(pawl.text, sizeof pawl.text, "pawl -c %s", text_cstr(&file));
+    }
+    return pawl;
 }
 
 int out_data(const struct text *text, int code)

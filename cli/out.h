@@ -16,6 +16,12 @@ int out_usage(const struct call *call, const struct err *err);
 // Progress and hints on stderr; nothing with -q or --json.
 void out_note(const struct call *call, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
+// How the command that is proposed next begins: "pawl", with the --config that this one was given.
+struct out_pawl {
+    char text[4200];
+};
+struct out_pawl out_pawl(const struct call *call);
+
 // Writes data to stdout; code, or EXIT_UNAVAILABLE when stdout can't take it.
 int out_data(const struct text *text, int code);
 

@@ -113,7 +113,7 @@ int pause_command(const struct call *call)
     if (!pg_fly(pg, context_soon(), &err))
         return out_fail(call, &err);
     bool before = pg_bool(pg, 0, 0, 0);
-    out_note(call, "next: pawl resume %s", call->args[0]);
+    out_note(call, "next: %s resume %s", out_pawl(call).text, call->args[0]);
     return said(
             call, true, before ? "it was paused already: reason and end are these now" : "paused");
 }

@@ -108,7 +108,7 @@ static int apply(
                               : "nothing changed: version %d is the same\n",
                 stored.version);
     if (stored.is_new)
-        out_note(call, "next: pawl policy show");
+        out_note(call, "next: %s policy show", out_pawl(call).text);
     return out_data(&out, EXIT_DONE);
 }
 

@@ -13,7 +13,6 @@
 
 #include <stdio.h>
 
-#define OTHERS_MAX 200
 #define OUTPUT_MAX (4 << 20)
 
 // Secrets of other sources may be missing; the one that is needed is asked for when signing.
@@ -134,10 +133,10 @@ static int show(const struct call *call, const struct fire *fire)
     size_t caught = fire_count(fire, EVENT_DUPLICATE) + fire_count(fire, EVENT_MISMATCH);
     AUTO_TABLE struct table table = {0};
     AUTO_TEXT struct text out = {0};
-    AUTO_TEXT struct text others = {0};
+    AUTO_TEXT struct text rest = {0};
     table_init(&table, columns, ARRAY_LEN(columns));
     text_init(&out, OUTPUT_MAX);
-    text_init(&others, OTHERS_MAX);
+    text_init(&rest, OUTPUT_MAX);
     add_rows(fire, &table);
     if (call_has(call, FLAG_JSON)) {
         text_fmt(&out,
@@ -152,11 +151,11 @@ static int show(const struct call *call, const struct fire *fire)
     int code = out_data(&out, bad == 0        ? EXIT_DONE
                               : bad < fire->n ? EXIT_PARTIAL
                                               : EXIT_UNAVAILABLE);
-    tell_others(fire, &others);
-    out_note(call, "%zu cop%s: %zu accepted, %zu caught at inbox%s%s%s", fire->n,
-            fire->n == 1 ? "y" : "ies", accepted, caught, text_cstr(&others),
-            bad < fire->n ? "            next: pawl story " : "",
-            bad < fire->n ? fire->event_id : "");
+    tell_others(fire, &rest);
+    if (bad < fire->n)
+        text_fmt(&rest, "            next: %s story %s", out_pawl(call).text, fire->event_id);
+    out_note(call, "%zu cop%s: %zu accepted, %zu caught at inbox%s", fire->n,
+            fire->n == 1 ? "y" : "ies", accepted, caught, text_cstr(&rest));
     if (has_status(fire, 401))
         out_note(call, "401: the receiver has another secret; it reads the files with a new policy "
                        "version and at SIGHUP");

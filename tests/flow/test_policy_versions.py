@@ -114,6 +114,8 @@ def test_check_looks_at_the_secrets_that_the_host_file_leads_to(t):
     eq((said.count("warning:"), said.count("credentials/leave: ")), (1, 1), "it is for receiver and dispatcher, and told once: " + said)
     w.set_credential("leave", secret("leave"))
     eq(w.must("policy", "check"), "")
+    _, _, said = w.run("policy", "apply")
+    check(f"next: pawl -c {w.config} policy show" in said, said)
     w.set_credential("leave", "two words")
     said = w.must("policy", "check")
     check("credentials/leave: warning: there is white space" in said, "a warning beside no error is told: " + said)
