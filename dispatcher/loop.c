@@ -233,7 +233,7 @@ struct loop *loop_new(const struct loop_options *options, struct err *err)
     loop->takeover = takeover_new(&loop->leases, sender, loop);
     loop->lookups = lookups_new(&(struct lookup_options){
             .leases = &loop->leases, .sender = sender, .ask = ask, .user = loop});
-    loop->resumer = resumer_new(&loop->pauses);
+    loop->resumer = resumer_new(&loop->pauses, sender, loop);
     loop->renewal = renewal_new(&loop->leases);
     loop->gauges = gauges_new();
     loop->health = health_new();

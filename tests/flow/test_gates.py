@@ -84,6 +84,22 @@ def test_a_pause_of_another_channel_type_or_provider_holds_nothing(t):
     eq(held(rows), 0)
 
 
+def test_what_waits_for_paused_providers_goes_on_with_any_of_them(t):
+    server, other = Mailbox(t), Mailbox(t)
+    w = t.pawl(t.migrated_cluster(), server, policy=POLICY.replace("@SMTP_PROVIDER@", "@SMTP_PROVIDER@\n      - "
+               f'{{ name: two, driver: smtp, url: "{other.url}" }}'), host=SHORT)
+    w.dispatcher()
+    rows = Rows(w)
+    one, two = pause(rows, 4, "smtp"), pause(rows, 4, "two")
+    nid, kept = rows.add("least", "ann@example.net"), rows.add("most", "bob@example.net")
+    eventually(lambda: held(rows) == 2, 5, "they are held")
+    check(rows.cluster.value("SELECT bool_and(-lane / 100 = %s) FROM pawl.due", (one,)), "in the name of the first one")
+    resume(rows, two)
+    ended(rows, nid, 2, 10)
+    ended(rows, kept, 2, 10)
+    eq((server.counts(), sorted(other.counts())), ({}, ["ann@example.net", "bob@example.net"]))
+
+
 def test_the_time_of_a_pause_is_not_taken_from_the_time_for_tries(t):
     server = Mailbox(t)
     _, rows = against(t, server)

@@ -102,6 +102,28 @@ const struct pause *pauses_find(
     return pauses->n > 0 && channel ? all_providers(pauses, channel, delivery->target) : NULL;
 }
 
+// Of a push channel a driver's devices are its own.
+static bool take_the_same(
+        enum channel_kind channel, const struct provider *a, const struct provider *b)
+{
+    return b->driver != DRIVER_OTHER &&
+           (channel != CHANNEL_PUSH || strcmp(a->driver_name, b->driver_name) == 0);
+}
+
+bool pauses_holds_on(
+        const struct pauses *pauses, const struct pause *pause, const struct channel *channel)
+{
+    const struct provider *own = NULL;
+    for (size_t i = 0; i < channel->n_providers && !own; i++)
+        if (pauses_provider(pauses, &channel->providers[i]) == pause)
+            own = &channel->providers[i];
+    for (size_t i = 0; own && i < channel->n_providers; i++)
+        if (take_the_same(channel->kind, own, &channel->providers[i]) &&
+                !pauses_provider(pauses, &channel->providers[i]))
+            return false;
+    return own != NULL;
+}
+
 static const struct channel *channel_of(
         const struct policy *policy, const struct provider *provider)
 {

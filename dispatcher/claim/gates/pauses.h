@@ -34,6 +34,12 @@ const struct pause *pauses_find(const struct pauses *pauses, const struct delive
 const struct pause *pauses_provider(const struct pauses *pauses, const struct provider *provider);
 const struct pause *pauses_named(const struct pauses *pauses, const char *provider);
 
+// Does this pause of a provider still hold what it put aside on the channel: are all providers
+// paused that take the same? Not where another one was resumed meanwhile, or the policy has it no
+// more.
+bool pauses_holds_on(
+        const struct pauses *pauses, const struct pause *pause, const struct channel *channel);
+
 // Is this provider of the policy passed by: paused, while another one of its channel is not? When
 // all are, what is due is taken and held, so that it still expires.
 bool pauses_pass_by(

@@ -8,13 +8,16 @@ enum { CALL_PAUSES = 1, CALL_RESUME }; // after BEGIN
 
 struct resumer {
     struct pauses *pauses;
+    const struct policy *(*sender)(void *user);
+    void *user;
     int resumed; // by the last run
 };
 
-struct resumer *resumer_new(struct pauses *pauses)
+struct resumer *resumer_new(
+        struct pauses *pauses, const struct policy *(*sender)(void *user), void *user)
 {
     struct resumer *r = xcalloc(1, sizeof *r);
-    r->pauses = pauses;
+    *r = (struct resumer){.pauses = pauses, .sender = sender, .user = user};
     return r;
 }
 
@@ -28,6 +31,21 @@ bool resumer_full(const struct resumer *r)
     return r->resumed >= RESUME_MAX;
 }
 
+// Pauses of providers that hold nothing on a channel, though they go on.
+static void put_idle(const struct resumer *r, struct pg *pg, bool channels)
+{
+    const struct policy *policy = r->sender(r->user);
+    pg_p_ints(pg);
+    for (size_t i = 0; policy && i < r->pauses->n; i++) {
+        const struct pause *pause = &r->pauses->rows[i];
+        if (pause->kind != PAUSE_PROVIDER)
+            continue;
+        for (int kind = CHANNEL_EMAIL; kind < CHANNEL_COUNT; kind++)
+            if (!pauses_holds_on(r->pauses, pause, &policy->channels[kind]))
+                pg_e_int(pg, channels ? kind : pause->id);
+    }
+}
+
 static enum work start(void *self, struct pg *pg, struct err *err)
 {
     struct resumer *r = self;
@@ -36,6 +54,8 @@ static enum work start(void *self, struct pg *pg, struct err *err)
     pg_add(pg, SQL_PAUSES);
     pg_add(pg, SQL_RESUME);
     pg_p_int(pg, RESUME_MAX);
+    put_idle(r, pg, false);
+    put_idle(r, pg, true);
     pg_add(pg, SQL_PAUSES_DROP);
     pg_add_commit(pg);
     return pg_launch(pg, err) ? WORK_FLYING : WORK_FAILED;

@@ -1,15 +1,18 @@
--- Puts back into their lanes at most $1 deliveries that pauses held: those of a pause that has ended, and those that expired
--- meanwhile; the time that they waited is none of their time for tries.
+-- Puts back into their lanes at most $1 deliveries that pauses held: those of a pause that has ended, or ($2) holds nothing on a
+-- channel ($3) any more, and those that expired meanwhile; the time that they waited is none of their time for tries.
 -- returns: channel int, count int
 WITH pause AS MATERIALIZED (
-    SELECT p.id, CASE WHEN p.until <= now() THEN 'infinity' ELSE now() END AS up_to FROM pauses p
+    SELECT p.id, l.lane, CASE WHEN p.until <= now() OR (p.id, l.lane / 10) IN (SELECT * FROM unnest($2::int4[], $3::int4[]))
+                              THEN 'infinity' ELSE now() END AS up_to
+    FROM pauses p
+    CROSS JOIN unnest(ARRAY[10, 20, 30, 11, 21, 31, 12, 22, 32]) WITH ORDINALITY l(lane, nth)
+    ORDER BY l.nth
 ), held AS MATERIALIZED (
     SELECT d.ctid
     FROM pause p
-    CROSS JOIN unnest(ARRAY[10, 20, 30, 11, 21, 31, 12, 22, 32]) l(lane)
     CROSS JOIN LATERAL (
         SELECT x.ctid FROM due x
-        WHERE x.lane = -(p.id * 100 + l.lane) AND x.due_at <= p.up_to
+        WHERE x.lane = -(p.id * 100 + p.lane) AND x.due_at <= p.up_to
         ORDER BY x.due_at LIMIT $1::int4 FOR UPDATE SKIP LOCKED) d
     LIMIT $1::int4
 ), taken AS (
