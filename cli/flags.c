@@ -1,5 +1,9 @@
 #include "cli/flags.h"
 
+#include "common/config/near.h"
+#include "common/text.h"
+#include "dispatcher/delivery.h"
+
 #include <errno.h>
 
 const struct flag_row flag_rows[FLAG_COUNT] = {
@@ -62,4 +66,48 @@ bool flags_of_list(const struct call *call, int64_t *since_s, int64_t *limit, st
 {
     return flag_duration(call, FLAG_SINCE, since_s, err) &&
            flag_number(call, FLAG_LIMIT, 1, 1000, limit, err);
+}
+
+static int state_named(struct slice name, struct near *near)
+{
+    for (int state = DELIVERY_DUE; state <= DELIVERY_COMPLAINED; state++) {
+        const char *known = delivery_state_name((enum delivery_state)state);
+        if (slice_eq(name, slice_of(known)))
+            return state;
+        AUTO_FREE char *typed = slice_dup(name);
+        near_offer(near, typed, known);
+    }
+    return -1;
+}
+
+static bool no_state(struct slice name, const struct near *near, struct err *err)
+{
+    AUTO_TEXT struct text all;
+    text_init(&all, 256);
+    for (int state = DELIVERY_DUE; !near->best && state <= DELIVERY_COMPLAINED; state++)
+        text_fmt(&all, " %s", delivery_state_name((enum delivery_state)state));
+    return err_set(err, ERR_INPUT, "--state '%.*s' is no state of a delivery; %s%s%s",
+            (int)(name.len < 40 ? name.len : 40), (const char *)name.ptr,
+            near->best ? "did you mean '" : "there is", near->best ? near->best : text_cstr(&all),
+            near->best ? "'?" : "");
+}
+
+bool flag_states(const struct call *call, int states[STATES_MAX], size_t *ret_n, struct err *err)
+{
+    const char *at = call->values[FLAG_STATE];
+    size_t n = 0;
+    while (at && *at) {
+        struct near near = {0};
+        struct slice name = {(const unsigned char *)at, strcspn(at, ",")};
+        int state = state_named(name, &near);
+        if (state < 0)
+            return no_state(name, &near, err);
+        if (n == STATES_MAX)
+            return err_set(err, ERR_INPUT, "--state names too many states");
+        states[n++] = state;
+        at += name.len;
+        at += *at == ',';
+    }
+    *ret_n = n;
+    return true;
 }

@@ -25,6 +25,11 @@ MUST_CHECK bool flag_number(const struct call *call, enum flag flag, int64_t min
 MUST_CHECK bool flag_duration(
         const struct call *call, enum flag flag, int64_t *value, struct err *err);
 
+// --state: one state of a delivery, or several with commas; none when the flag was not given.
+enum { STATES_MAX = 16 };
+MUST_CHECK bool flag_states(
+        const struct call *call, int states[STATES_MAX], size_t *ret_n, struct err *err);
+
 // --since in seconds and --limit of a list of what happened.
 MUST_CHECK bool flags_of_list(
         const struct call *call, int64_t *since_s, int64_t *limit, struct err *err);

@@ -6,35 +6,10 @@
 #include "cli/out.h"
 #include "cli/table.h"
 #include "common/clock.h"
-#include "common/config/near.h"
 #include "dispatcher/delivery.h"
 
 #define SINCE_S (7 * 86400)
 #define LIMIT 50
-
-static bool state_of(const struct call *call, int *ret_state, struct err *err)
-{
-    const char *name = call->values[FLAG_STATE];
-    struct near near = {0};
-    *ret_state = -1;
-    for (int state = DELIVERY_DUE; name && state <= DELIVERY_COMPLAINED; state++) {
-        const char *known = delivery_state_name((enum delivery_state)state);
-        if (strcmp(name, known) == 0)
-            *ret_state = state;
-        near_offer(&near, name, known);
-    }
-    if (!name || *ret_state >= 0)
-        return true;
-    if (near.best)
-        return err_set(err, ERR_INPUT,
-                "--state '%.40s' is no state of a delivery; did you mean '%s'?", name, near.best);
-    AUTO_TEXT struct text all;
-    text_init(&all, 256);
-    for (int state = DELIVERY_DUE; state <= DELIVERY_COMPLAINED; state++)
-        text_fmt(&all, " %s", delivery_state_name((enum delivery_state)state));
-    return err_set(err, ERR_INPUT, "--state '%.40s' is no state of a delivery; there is%s", name,
-            text_cstr(&all));
-}
 
 static struct slice or_absent(const struct pg *pg, int row, int col)
 {
@@ -80,8 +55,9 @@ int deliveries_list(const struct call *call)
     AUTO_CONTEXT struct context context = {0};
     struct err err = {0};
     int64_t since_s = SINCE_S, limit = LIMIT;
-    int state;
-    if (!flags_of_list(call, &since_s, &limit, &err) || !state_of(call, &state, &err))
+    int states[STATES_MAX];
+    size_t n_states = 0;
+    if (!flags_of_list(call, &since_s, &limit, &err) || !flag_states(call, states, &n_states, &err))
         return out_usage(call, &err);
     int code = context_load(call, &context);
     if (code != EXIT_DONE)
@@ -92,7 +68,9 @@ int deliveries_list(const struct call *call)
         return out_fail(call, &err);
     pg_add(pg, DELIVERIES_LIST);
     pg_p_big(pg, since_s);
-    pg_p_int(pg, state);
+    pg_p_ints(pg);
+    for (size_t i = 0; i < n_states; i++)
+        pg_e_int(pg, states[i]);
     pg_p_text(pg, slice_of(call->values[FLAG_TYPE]));
     pg_p_text(pg, slice_of(call->values[FLAG_PROVIDER]));
     pg_p_int(pg, (int32_t)limit);

@@ -1,4 +1,4 @@
--- Deliveries, newest first. $1 not older than so many seconds, $2 state (-1 = any), $3 message type, $4 provider of
+-- Deliveries, newest first. $1 not older than so many seconds, $2 states (none = any), $3 message type, $4 provider of
 -- the last try (NULL = any), $5 at most so many. What waits has the last try's words as its reason, and its time if that is among the next 20000 due.
 -- returns: created us bigint, notification_id uuid, channel int, type text, state int, tries int, possible duplicates int,
 --   address text (of push the device's short id), order_id text, reason text, due us bigint
@@ -7,7 +7,7 @@ WITH r AS MATERIALIZED (
     FROM deliveries d
     JOIN notifications n ON n.bucket = d.bucket AND n.notification_id = d.notification_id
     LEFT JOIN names m ON m.kind = 3 AND m.id = n.type
-    WHERE d.created_at > now() - $1::int8 * interval '1 second' AND ($2::int4 < 0 OR d.state = $2::int4)
+    WHERE d.created_at > now() - $1::int8 * interval '1 second' AND (d.state = ANY($2::int4[]) OR cardinality($2::int4[]) = 0)
       AND ($3::text IS NULL OR m.name = $3::text) AND ($4::text IS NULL OR d.provider = $4::text)
     ORDER BY d.created_at DESC LIMIT $5::int4
 ), w AS MATERIALIZED (
@@ -22,7 +22,7 @@ WITH r AS MATERIALIZED (
 )
 SELECT (extract(epoch FROM r.created_at) * 1000000)::int8, r.notification_id, r.channel, coalesce(r.name, '?'), r.state,
        r.tries, r.possible_duplicates, CASE r.channel WHEN 3 THEN r.target ELSE r.address END, r.order_id,
-       coalesce(r.reason, a.detail),
+       CASE WHEN r.state <> 1 THEN coalesce(r.reason, a.detail) END, -- on the wire it is an earlier try's
        (extract(epoch FROM w.due_at) * 1000000)::int8
 FROM r
 LEFT JOIN w ON r.state = 0 AND w.bucket = r.bucket AND w.notification_id = r.notification_id AND w.channel = r.channel

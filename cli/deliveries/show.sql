@@ -17,7 +17,7 @@ WITH d AS MATERIALIZED (
 )
 SELECT d.channel, d.redrive, d.state, d.tries, d.possible_duplicates, d.delivery_order,
        CASE d.channel WHEN 3 THEN d.target ELSE d.address END,
-       coalesce(d.reason, a.detail), d.provider_id, (extract(epoch FROM d.created_at) * 1000000)::int8,
+       CASE WHEN d.state <> 1 THEN coalesce(d.reason, a.detail) END, d.provider_id, (extract(epoch FROM d.created_at) * 1000000)::int8,
        (extract(epoch FROM d.expires_at) * 1000000)::int8, n.once, coalesce(m.name, '?'), n.order_id, c.content,
        (SELECT (extract(epoch FROM min(w.due_at)) * 1000000)::int8 FROM w
         WHERE d.state = 0 AND w.bucket = d.bucket AND w.notification_id = d.notification_id AND w.channel = d.channel

@@ -3,7 +3,6 @@
 #include "cli/context.h"
 #include "cli/flags.h"
 #include "cli/operate_sql.h"
-#include "common/config/near.h"
 
 #define SINCE_S (7 * 86400)
 
@@ -37,40 +36,6 @@ static bool read_channel(const struct call *call, struct filter *filter, struct 
            err_set(err, ERR_INPUT, "--channel '%.40s' is none of email, sms and push", name);
 }
 
-static int state_named(struct slice name, struct near *near)
-{
-    for (int state = DELIVERY_DUE; state <= DELIVERY_COMPLAINED; state++) {
-        const char *known = delivery_state_name((enum delivery_state)state);
-        if (slice_eq(name, slice_of(known)))
-            return state;
-        AUTO_FREE char *typed = slice_dup(name);
-        near_offer(near, typed, known);
-    }
-    return -1;
-}
-
-// One state, or several with commas.
-static bool read_states(const struct call *call, struct filter *filter, struct err *err)
-{
-    const char *at = call->values[FLAG_STATE];
-    while (at && *at) {
-        struct near near = {0};
-        struct slice name = {(const unsigned char *)at, strcspn(at, ",")};
-        int state = state_named(name, &near);
-        if (state < 0)
-            return err_set(err, ERR_INPUT, "--state '%.*s' is no state of a delivery%s%s%s",
-                    (int)(name.len < 40 ? name.len : 40), (const char *)name.ptr,
-                    near.best ? "; did you mean '" : "", near.best ? near.best : "",
-                    near.best ? "'?" : "");
-        if (filter->n_states == STATES_MAX)
-            return err_set(err, ERR_INPUT, "--state names too many states");
-        filter->states[filter->n_states++] = state;
-        at += name.len;
-        at += *at == ',';
-    }
-    return true;
-}
-
 static bool any_filter(const struct call *call)
 {
     static const enum flag flags[] = {FLAG_TYPE, FLAG_CHANNEL, FLAG_PROVIDER, FLAG_STATE,
@@ -102,7 +67,7 @@ bool filter_read(const struct call *call, enum delivery_state fallback, struct f
             .provider = call->values[FLAG_PROVIDER],
             .order = call->values[FLAG_ORDER],
             .one = call->n_args > 0};
-    if (!read_channel(call, f, err) || !read_states(call, f, err) ||
+    if (!read_channel(call, f, err) || !flag_states(call, f->states, &f->n_states, err) ||
             !flag_duration(call, FLAG_SINCE, &f->since_s, err) ||
             !flag_duration(call, FLAG_UNTIL, &f->until_s, err) ||
             !flag_number(call, FLAG_MAX, 1, PICK_MAX_MOST, &f->max, err))

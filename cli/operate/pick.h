@@ -1,11 +1,11 @@
 // pick.h: which deliveries a command acts on: those of one notification, or all that fit a filter.
 #pragma once
-#include "cli/command.h"
+#include "cli/flags.h"
 #include "common/keys.h"
 #include "common/pg/pg.h"
 #include "dispatcher/delivery.h"
 
-enum { PICK_MAX = 1000, PICK_MAX_MOST = 20000, STATES_MAX = 16 };
+enum { PICK_MAX = 1000, PICK_MAX_MOST = 20000 };
 
 struct picked {
     int bucket;

@@ -294,6 +294,20 @@ def test_a_cancel_that_meets_a_claim_leaves_it_alone(t):
     eq(sink.by_rcpt(), {"ann@example.net": 1})
 
 
+def test_a_list_takes_several_states_and_what_is_on_the_wire_has_no_reason_of_an_earlier_try(t):
+    w, _, rows = setup(t, dispatchers=0)
+    wire, dead, _ = (rows.add("most", f"{x}@example.net", due=False) for x in "abc")
+    for nid, state in ((wire, 1), (dead, 8)):
+        rows.cluster.query("UPDATE pawl.deliveries SET state = %s, reason = '451 later' WHERE notification_id = %s", (state, nid))
+    listed = lambda *states: sorted((i["state"], i["reason"]) for i in w.json("deliveries", "list", *states)["items"])
+    eq(listed("--state", "wire,dead"), [("dead", "451 later"), ("wire", None)])
+    eq((len(listed()), len(listed("--state", "due"))), (3, 1))
+    eq(w.json("deliveries", "show", wire)["items"][0]["reason"], None)
+    for bad, word in (("dead,wirre", "did you mean 'wire'"), ("dead,,wire", "there is due wire")):
+        status, _, said = w.run("deliveries", "list", "--state", bad)
+        check(status == 2 and word in said, f"{bad}: {status} {said}")
+
+
 def test_a_pause_holds_until_it_is_resumed_and_says_by_whom(t):
     w, sink, rows = setup(t, dispatchers=0)
     for bad, code in (("none", 3), ("channel:fax", 3), ("provider:resend", 3)):
