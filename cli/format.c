@@ -114,5 +114,7 @@ char *format_masked(struct slice address)
 
 char *format_recipient(int channel, struct slice address)
 {
+    if (address.len == 0)
+        return xstrdup("nobody");
     return channel == CHANNEL_PUSH ? slice_dup(address) : format_masked(address);
 }

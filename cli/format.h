@@ -12,5 +12,6 @@ char *format_age_range(int64_t least_us, int64_t most_us, char out[2 * FORMAT_MA
 // "c***@e***.net", "+49***00"; what is neither is "***". With more than a bare mailbox, such as a
 // name, only its first letter and the domain's last label are left: "A***@***.net". Yours.
 char *format_masked(struct slice address);
-// The same of a delivery: to a device it is the device's short id, which names nobody, as it is.
+// The same of a delivery: to a device it is the device's short id, which names nobody, as it is;
+// without an address "nobody".
 char *format_recipient(int channel, struct slice address);

@@ -1,6 +1,7 @@
 #include "tests/test.h"
 
 #include "cli/format.h"
+#include "common/config/policy.h"
 
 static void ages_are_short(void **state)
 {
@@ -51,12 +52,27 @@ static void addresses_are_masked(void **state)
     }
 }
 
+static void who_a_delivery_goes_to_is_never_empty(void **state)
+{
+    (void)state;
+    const struct {
+        int channel;
+        const char *address, *want;
+    } rows[] = {{CHANNEL_PUSH, "", "nobody"}, {CHANNEL_PUSH, "d-1", "d-1"},
+            {CHANNEL_EMAIL, "", "nobody"}, {CHANNEL_EMAIL, "a@example.net", "a***@e***.net"}};
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        AUTO_FREE char *got = format_recipient(rows[i].channel, slice_of(rows[i].address));
+        assert_string_equal(got, rows[i].want);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
             cmocka_unit_test(ages_are_short),
             cmocka_unit_test(ranges_name_their_unit_once),
             cmocka_unit_test(addresses_are_masked),
+            cmocka_unit_test(who_a_delivery_goes_to_is_never_empty),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
