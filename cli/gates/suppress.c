@@ -6,6 +6,8 @@
 #include "cli/out.h"
 #include "cli/table.h"
 #include "common/clock.h"
+#include "dispatcher/send/address.h"
+#include "dispatcher/send/carrier.h"
 
 #define LIMIT 50
 #define SINCE_S (3650LL * 86400)
@@ -37,16 +39,29 @@ static bool channel_of(
     return true;
 }
 
+// E.164, with what people put between the digits.
+static bool is_number(const char *address)
+{
+    size_t digits = 0, first = strcspn(address, "0123456789");
+    for (const char *at = address; *at; at++)
+        digits += *at >= '0' && *at <= '9';
+    return address[0] == '+' && !address[1 + strspn(address + 1, "0123456789 -./()")] &&
+           address[first] != '0' && digits >= 2 && digits <= 15;
+}
+
 // What is no address of the channel would be suppressed and hold nothing, in silence.
 static bool address_fits(int channel, const char *address, struct err *err)
 {
-    const char *at = strchr(address, '@');
-    if (channel == CHANNEL_EMAIL && (!at || at == address || !at[1] || strpbrk(address, "<>,;")))
+    struct mailbox mailbox = {0};
+    if (channel == CHANNEL_EMAIL && strpbrk(address, "<>"))
         return err_set(err, ERR_INPUT, "a mail address is bare: ann@example.net");
-    if (channel == CHANNEL_SMS &&
-            (address[0] != '+' || address[strspn(address, "+0123456789 -./()")]))
-        return err_set(err, ERR_INPUT, "a phone number begins with + and its country");
-    return true;
+    if (channel == CHANNEL_SMS && !is_number(address))
+        return err_set(err, ERR_INPUT,
+                "a phone number is + and 2 to 15 digits, of which the first are its country's");
+    bool ok = channel != CHANNEL_EMAIL ||
+              mailbox_parse(slice_of(address), send_domain_to_ascii, &mailbox, err);
+    mailbox_fini(&mailbox);
+    return ok;
 }
 
 static bool message_of(const struct call *call, struct pg *pg, int *ret_type, struct err *err)

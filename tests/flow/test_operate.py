@@ -335,8 +335,12 @@ def test_a_suppressed_address_gets_nothing_until_it_is_let_go(t):
     eq(w.run("suppress", "add", "ann@example.net")[0], 2, "a reason is demanded")
     eq(w.run("suppress", "add", "abc", "--reason", "x")[0], 2, "what it is an address of")
     for bad in (["Ann <ann@example.net>"], ["ann@example.net,bob@example.net"], ["ann@example.net", "--channel", "sms"],
-                ["01701234", "--channel", "sms"], ["ann", "--channel", "email"]):
+                ["01701234", "--channel", "sms"], ["ann", "--channel", "email"],
+                ["ann@b@example.net"], ["ann bee@example.net"], ["ann@exa mple.net"], ["ann@.net"], ["a" * 65 + "@example.net"], ["ann@example..net"],
+                ["+"], ["+49+170"], ["+0170123456"], ["+4"], ["+1234567890123456"]):
         eq(w.run("suppress", "add", *bad, "--reason", "x")[0], 2, f"{bad} would hold nothing")
+    for act in ("add", "remove"):
+        eq(w.json("suppress", act, "ann@b\u00fccher.example", "--reason", "x"), {"changed": True}, "a domain outside ASCII is one")
     eq(w.json("suppress", "add", "+49 (170) 12-34", "--reason", "x"), {"changed": True})
     eq(w.json("suppress", "remove", "+491701234", "--reason", "x"), {"changed": True})
     eq(w.json("suppress", "add", "Ann@Example.net", "--reason", "asked on the phone"), {"changed": True})
@@ -354,4 +358,4 @@ def test_a_suppressed_address_gets_nothing_until_it_is_let_go(t):
     w.must("deliveries", "redrive", ann, "--reason", "asked again", "--yes")
     eventually(lambda: all_of(rows, ann) == [(0, 5), (1, 2)], 10)
     eq(sink.by_rcpt(), {"ann@example.net": 1, "bob@example.net": 1})
-    eq(len(audit(rows, "suppress.add") + audit(rows, "suppress.remove")), 5)
+    eq(len(audit(rows, "suppress.add") + audit(rows, "suppress.remove")), 7)
