@@ -84,11 +84,18 @@ static void wake_one(struct accept *accept)
     }
 }
 
+// What is too large for the queue has room alone.
+static bool has_room(const struct accept *accept, const struct arrival *arrival)
+{
+    return accept->rows == 0 ||
+           (accept->rows < (size_t)accept->options.queue_rows &&
+                   accept->bytes + weight(arrival) <= accept->options.queue_bytes);
+}
+
 bool accept_submit(struct accept *accept, struct arrival *arrival)
 {
     pthread_mutex_lock(&accept->lock);
-    bool room = !accept->stopping && accept->rows < (size_t)accept->options.queue_rows &&
-                accept->bytes + weight(arrival) <= accept->options.queue_bytes;
+    bool room = !accept->stopping && has_room(accept, arrival);
     if (room) {
         arrival->next = NULL;
         *accept->tail = arrival;
