@@ -130,6 +130,17 @@ static void judge_ready(struct visit *visit, const char *program, const char *ad
     mend(visit, "curl -s http://%s/readyz", address);
 }
 
+// The admin listener has a thread of its own, which answers for loops that stand still.
+static void judge_alive(struct visit *visit, const char *program, const char *address)
+{
+    AUTO_TEXT struct text alive = {0};
+    struct http_answer answer = {0};
+    if (!get(address, "/livez", &alive, &answer) || answer.status == 200)
+        return;
+    found(visit, FINDING_FAIL, "processes", "the %s hangs: a loop of it does not turn", program);
+    mend_unit(visit, REMEDY_RESTART, program);
+}
+
 static void judge_process(struct visit *visit, const char *program, const char *address)
 {
     AUTO_TEXT struct text metrics = {0};
@@ -142,6 +153,7 @@ static void judge_process(struct visit *visit, const char *program, const char *
     }
     judge_version(visit, program, version_in(text_cstr(&metrics)));
     judge_ready(visit, program, address);
+    judge_alive(visit, program, address);
 }
 
 void visit_processes(struct visit *visit)

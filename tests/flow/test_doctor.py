@@ -1,8 +1,10 @@
 """`pawl doctor`: nothing to mend in a world that runs; each main failure is found with the command that mends it."""
+import http.server
 import json
 import os
 import signal
 import subprocess
+import threading
 
 from harness import *
 
@@ -97,6 +99,29 @@ def test_why_a_process_is_not_well_is_told(t):
     dispatcher.proc = Running(w, "dispatcher", ready=503).proc
     says = [says for verdict, says, _ in examine(w)["processes"] if verdict == "fail" and "dispatcher" in says]
     check(says[0] == "the dispatcher has no policy yet" and says[1].startswith("the dispatcher is not ready: policy: policy version 2: "), says)
+
+
+def test_a_loop_that_stands_still_is_told_though_its_admin_port_answers(t):
+    w, _, dispatcher = one_host(t)
+    dispatcher.close()
+    answers = {"/metrics": (200, b'\npawl_policy_info{version="1"} 1\n'), "/readyz": (200, b"{}"), "/livez": (503, b"{}")}
+
+    class Stuck(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            status, body = answers[self.path]
+            self.send_response(status)
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_):
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", dispatcher.port), Stuck) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        says, mends = one(examine(w), "processes", "fail")
+        server.shutdown()
+    eq((says, mends.split(";")[0]), ("the dispatcher hangs: a loop of it does not turn", "systemctl restart pawl-dispatcher"))
+    dispatcher.proc = Running(w, "dispatcher").proc
 
 
 def test_without_a_database_or_processes_it_says_what_to_start(t):
