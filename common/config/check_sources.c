@@ -71,22 +71,21 @@ static void check_gap(const struct making *making, const struct source *source, 
 }
 
 // The time of the check says so, which no stored version is asked.
-static void check_ended(const struct making *making, const struct source *source)
+static void check_ended(const struct making *making, const struct secret *secrets, size_t n,
+        const char *owner, const char *then)
 {
-    const struct secret *last = source->secrets;
+    const struct secret *last = secrets;
     int64_t now_s = making->known->now_s;
-    for (size_t i = 0; i < source->n_secrets; i++) {
-        const struct secret *secret = &source->secrets[i];
-        if (!now_s || secret->until == 0 || secret->until > now_s)
+    for (size_t i = 0; i < n; i++) {
+        const struct secret *secret = &secrets[i];
+        if (secret->until == 0 || secret->until > now_s)
             return;
         if (secret->until > last->until)
             last = secret;
     }
-    if (last)
+    if (n && now_s)
         SAY(DIAG_WARNING, &last->until, &last->credential, "secret-ended",
-                "the last secret of '%s' has ended: all that is sent there is refused; add the "
-                "provider's newer one",
-                source->name);
+                "the last secret of '%s' has ended: %s", owner, then);
 }
 
 // A program that knows no schemes (the dispatcher) demands nothing: all was checked when the
@@ -110,7 +109,8 @@ static void check_secrets(const struct making *making, const struct source *sour
         check_gap(making, source, i);
     }
     if (keys_of(making, source) == KEYS_SECRETS)
-        check_ended(making, source);
+        check_ended(making, source->secrets, source->n_secrets, source->name,
+                "all that is sent there is refused; add the provider's newer one");
 }
 
 static void report_scheme(const struct making *making, const struct source *source)
@@ -299,6 +299,8 @@ void policy_check_sources(const struct making *making)
         if (policy->sources[i].name)
             check_source(making, &policy->sources[i]);
     }
+    check_ended(making, policy->unsubscribe.secrets, policy->unsubscribe.n_secrets, "unsubscribe",
+            "no mail that carries the link can be made; add a newer one");
     if (policy->keep_bodies_s > policy->keep_keys_s)
         SAY(DIAG_ERROR, &policy->keep_bodies_s, &policy->keep_keys_s, "keep",
                 "keep.bodies: %s is longer than keep.keys, %s",

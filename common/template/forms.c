@@ -10,8 +10,8 @@ bool template_one_line(const struct template *t, struct err *err)
         struct slice text = node_header_text(t, node);
         const unsigned char *end = text.len ? memchr(text.ptr, '\n', text.len) : NULL;
         if (end)
-            return template_err(
-                    t, (size_t)(end - t->source.ptr), err, "a line break can't stand in a header");
+            return template_err(t, (size_t)(end - t->source.ptr), err,
+                    "a line break can't stand in a header: write it on one line");
     }
     return true;
 }

@@ -72,7 +72,7 @@ static const struct row rows[] = {
                 NULL, false},
         {"a subject of two lines", {{"receipt/email.de.subject.mustache", "Thanks\nfor {{x}}"}},
                 "receipt/email.de.subject.mustache:1:7: error: a line break can't stand in a "
-                "header [template-part]",
+                "header: write it on one line [template-part]",
                 true},
         {"a subject with a line that is there at times",
                 {{"receipt/email.de.subject.mustache",

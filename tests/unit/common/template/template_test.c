@@ -259,8 +259,9 @@ static void says_what_it_becomes_before_there_are_values(void **state)
     } rows[] = {
             {"", NULL, ""},
             {"a {{b}}{{! c }}\r\n", NULL, "a 1\r\n"},
-            {"a\n\n", "t:1:2: a line break can't stand in a header", "a\n\n"},
-            {"a {{b}}\nc", "t:1:8: a line break can't stand in a header", "a 1\nc"},
+            {"a\n\n", "t:1:2: a line break can't stand in a header: write it on one line", "a\n\n"},
+            {"a {{b}}\nc", "t:1:8: a line break can't stand in a header: write it on one line",
+                    "a 1\nc"},
             {"{{{b}}}", NULL, NULL},
             {"{{#b}}\nc\n{{/b}}\n", NULL, NULL},
             {"{{<b}}\n\n{{$c}}d\n{{/c}}{{/b}}", NULL, NULL},
