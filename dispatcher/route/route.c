@@ -361,7 +361,9 @@ void route_ended(struct route *route, struct delivery *delivery, int64_t now_ms)
     if (delivery->first)
         budget_first(&row->budget);
     bool own = result->outcome != ATTEMPT_ACCEPTED && result->level == LEVEL_PROVIDER;
-    budget_ended(&row->budget, own || result->outcome == ATTEMPT_UNKNOWN);
+    // A doubt that one recipient's own peer leaves says nothing of the others'.
+    bool doubt = result->outcome == ATTEMPT_UNKNOWN && result->level != LEVEL_ADDRESS;
+    budget_ended(&row->budget, own || doubt);
     if (!own || result->outcome == ATTEMPT_UNKNOWN)
         return;
     struct list all;

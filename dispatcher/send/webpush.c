@@ -190,7 +190,7 @@ void webpush_classify(const struct http_reply *reply, struct attempt_result *res
     http_judge(rules, ARRAY_LEN(rules), reply, &said, result);
     // Each browser has a service of its own, and whoever has a device chooses it: what one says or
     // fails in says nothing about the others.
-    if (result->level == LEVEL_PROVIDER)
+    if (result->level == LEVEL_PROVIDER || result->outcome == ATTEMPT_UNKNOWN)
         result->level = LEVEL_ADDRESS;
     if (reply->end == HTTP_NOT_SENT && reply->barred)
         result->outcome = ATTEMPT_REFUSED;

@@ -148,6 +148,19 @@ def test_what_one_endpoint_answers_stops_no_other(t):
     eq(shop.outcomes(order), [1])
 
 
+def test_doubts_of_some_endpoints_hold_no_other_retry(t):
+    """Many that cut are no provider that fails at large, which would leave one retry a second to all browsers."""
+    p, shop, _ = scripted(t, lambda c, r: c.cut() if "/cut" in r["path"] else c.say(503, b"") if r["path"] not in again else made(c, r))
+    again = set()
+    strange = shop.order("least", devices=[Browser(f"{p.url}/cut/{n}").device for n in range(20)])
+    eventually(lambda: len(shop.attempts(strange)) >= 60, 40, "they are tried again")
+    order = shop.order("least", devices=[Browser(p.url + "/push/1").device])
+    eventually(lambda: shop.attempts(order), 10, "it was tried")
+    again.add("/push/1")
+    shop.ended(order, "accepted")
+    eq(shop.w.metric("pawl_retries_held_total"), 0)
+
+
 def test_a_lost_reply_is_unknown_or_sent_again_with_the_same_bytes(t):
     p, shop, browser = scripted(t, lambda c, r: c.cut() if r["n"] < 2 else made(c, r))
     most = shop.order("most", devices=[browser])
