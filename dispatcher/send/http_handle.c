@@ -10,6 +10,8 @@
 #define IDLE_MAX_S 20L            // a kept connection is not used after more
 #define WHOLE_MAX (64 * 1024 - 1) // libcurl sends no larger body together with its head
 #define LIFE_MAX_S 600L           // so that a name that moved is asked for again
+// Whoever has a device chooses its endpoint, and as many as hang hold a transfer each for so long.
+#define STRANGE_MAX_MS 15000L
 
 // --- libcurl's questions
 
@@ -121,8 +123,6 @@ static void set_limits(const struct exchange *exchange)
     curl_easy_setopt(easy, CURLOPT_MAXAGE_CONN, IDLE_MAX_S);
     curl_easy_setopt(easy, CURLOPT_MAXLIFETIME_CONN, LIFE_MAX_S);
     curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)options->connect_ms);
-    curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS,
-            exchange->fetch.landed ? (long)TRANSPORT_FETCH_MS : (long)peer_body_budget_ms(options));
     curl_easy_setopt(easy, CURLOPT_USERAGENT, "pawl");
 }
 
@@ -240,6 +240,14 @@ static bool forget_refusals(struct exchange *exchange)
     return exchange->easy != NULL;
 }
 
+static long longest_ms(const struct exchange *exchange)
+{
+    long most = (long)peer_body_budget_ms(exchange->options);
+    if (exchange->fetch.landed)
+        return TRANSPORT_FETCH_MS;
+    return exchange->request.strange && most > STRANGE_MAX_MS ? STRANGE_MAX_MS : most;
+}
+
 bool exchange_set_up(struct exchange *exchange, const struct provider *provider)
 {
     exchange_rewind(exchange);
@@ -247,6 +255,7 @@ bool exchange_set_up(struct exchange *exchange, const struct provider *provider)
         return false;
     set_options(exchange, provider);
     curl_easy_setopt(exchange->easy, CURLOPT_URL, exchange->request.url);
+    curl_easy_setopt(exchange->easy, CURLOPT_TIMEOUT_MS, longest_ms(exchange));
     set_method(exchange);
     return set_lines(exchange);
 }

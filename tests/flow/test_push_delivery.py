@@ -3,6 +3,7 @@ import base64
 import json
 import os
 import sys
+import time
 import urllib.request
 
 from harness import *
@@ -84,9 +85,9 @@ def made(c, _):
     c.say(201, b"", "Location: https://push.example.net/m/1")
 
 
-def scripted(t, script):
+def scripted(t, script, **how):
     p = t.keep(HttpPeer(script))
-    return p, setup(t, Vapid()), Browser(p.url + "/push/1").device
+    return p, setup(t, Vapid(), **how), Browser(p.url + "/push/1").device
 
 
 @timeout(300)
@@ -146,6 +147,25 @@ def test_what_one_endpoint_answers_stops_no_other(t):
     order = shop.order("least", devices=[Browser(p.url + "/push/1").device])
     shop.ended(order, "accepted")
     eq(shop.outcomes(order), [1])
+
+
+def trickle(c, _):
+    """An answer that never ends: a byte in a second."""
+    c.sock.sendall(b"HTTP/1.1 ")
+    for _ in range(100):
+        time.sleep(1)
+        c.sock.sendall(b"2")
+
+
+def test_endpoints_that_hang_hold_their_transfers_for_seconds(t):
+    """More of them than there are transfers; before, each had its own for two minutes."""
+    p, shop, _ = scripted(t, lambda c, r: made(c, r) if "/push" in r["path"] else trickle(c, r) if "/drop" in r["path"] else time.sleep(100),
+                          host={"dispatcher": {"transfers": 4}})
+    hung = shop.order("most", devices=[Browser(f"{p.url}/{what}/{n}").device for n in range(3) for what in ("hang", "drop")])
+    eventually(lambda: len(p.requests) >= 4, 10, "they have all transfers")
+    order = shop.order("least", devices=[Browser(p.url + "/push/1").device])
+    shop.ended(order, "accepted", 60)
+    eventually(lambda: {d[2] for d in shop.deliveries(hung)} == {"unknown"}, 40, "all were let go")
 
 
 def test_doubts_of_some_endpoints_hold_no_other_retry(t):
