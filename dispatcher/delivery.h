@@ -102,6 +102,7 @@ struct attempt_result {
     bool stale_token;       // our own bearer token was refused as too old: make a new one
     int64_t wire_ms;        // time on the wire
     bool other;             // LEVEL_PROVIDER: another provider of the channel takes messages now
+    bool apart; // LEVEL_PROVIDER: it takes none for the likes of this recipient, others are well
 };
 
 // Which shared token a try went out with (dispatcher/token): none where generation is 0.

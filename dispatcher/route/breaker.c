@@ -4,7 +4,7 @@ enum breaker_sign breaker_sign(const struct attempt_result *result)
 {
     if (result->outcome == ATTEMPT_UNKNOWN || result->outcome == ATTEMPT_GIVEN_BACK)
         return SIGN_NONE;
-    if (result->outcome != ATTEMPT_ACCEPTED && result->level == LEVEL_PROVIDER)
+    if (result->outcome != ATTEMPT_ACCEPTED && result->level == LEVEL_PROVIDER && !result->apart)
         return SIGN_FAILING;
     return result->code ? SIGN_WELL : SIGN_NONE; // no reply: nobody was asked
 }

@@ -363,7 +363,7 @@ void route_ended(struct route *route, struct delivery *delivery, int64_t now_ms)
     bool own = result->outcome != ATTEMPT_ACCEPTED && result->level == LEVEL_PROVIDER;
     // A doubt that one recipient's own peer leaves says nothing of the others'.
     bool doubt = result->outcome == ATTEMPT_UNKNOWN && result->level != LEVEL_ADDRESS;
-    budget_ended(&row->budget, own || doubt);
+    budget_ended(&row->budget, (own && !result->apart) || doubt);
     if (!own || result->outcome == ATTEMPT_UNKNOWN)
         return;
     struct list all;

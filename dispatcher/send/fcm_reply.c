@@ -98,6 +98,9 @@ static void read_error(struct slice body, struct http_said *said)
         snprintf(said->code, sizeof said->code, "%s", DEAD_TOKEN);
 }
 
+// Apple devices and browsers that have their token of FCM: Android goes without that key.
+static const char *const apart[] = {"THIRD_PARTY_AUTH_ERROR"};
+
 void fcm_classify(const struct http_reply *reply, struct attempt_result *result)
 {
     static const struct http_where taken = {.id = "/name"},
@@ -107,6 +110,7 @@ void fcm_classify(const struct http_reply *reply, struct attempt_result *result)
     if (reply->status / 100 != 2)
         read_error(reply->body, &said);
     http_judge(rules, ARRAY_LEN(rules), reply, &said, result);
+    http_apart(apart, ARRAY_LEN(apart), &said, result);
 }
 
 static bool account_texts(

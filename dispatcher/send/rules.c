@@ -59,7 +59,7 @@ void http_judge(const struct http_rule *rules, size_t n, const struct http_reply
     const struct http_rule *rule = replied ? find(rules, n, reply->status, said->code) : NULL;
     result->enhanced[0] = '\0';
     result->dead_since_ms = 0;
-    result->stale_token = false;
+    result->stale_token = result->apart = false;
     if (!rule) {
         http_result_undocumented(reply, result);
     } else {
@@ -75,4 +75,11 @@ void http_judge(const struct http_rule *rules, size_t n, const struct http_reply
     result->provider_id[0] = '\0';
     if (result->outcome == ATTEMPT_ACCEPTED && utf8_is_printable_ascii(slice_of(said->id)))
         snprintf(result->provider_id, sizeof result->provider_id, "%s", said->id);
+}
+
+void http_apart(const char *const *codes, size_t n, const struct http_said *said,
+        struct attempt_result *result)
+{
+    for (size_t i = 0; i < n; i++)
+        result->apart |= result->level == LEVEL_PROVIDER && strcmp(codes[i], said->code) == 0;
 }

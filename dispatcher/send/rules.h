@@ -29,3 +29,8 @@ void http_said_read(struct slice body, const struct http_where *where, struct ht
 // http_result_undocumented.
 void http_judge(const struct http_rule *rules, size_t n, const struct http_reply *reply,
         const struct http_said *said, struct attempt_result *result);
+
+// Marks the result .apart where the code is one of these n: it is the provider's own, but who
+// chooses the recipient makes it come.
+void http_apart(const char *const *codes, size_t n, const struct http_said *said,
+        struct attempt_result *result);

@@ -87,6 +87,9 @@ static const struct http_rule rules[] = {
         {429, NULL, ATTEMPT_RETRY, LEVEL_PROVIDER, 1, false},
 };
 
+// This sender can't send to that destination; a trial account not to that number.
+static const char *const apart[] = {"21606", "21608"};
+
 void twilio_classify(const struct http_reply *reply, struct attempt_result *result)
 {
     static const struct http_where taken = {.id = "/sid"},
@@ -94,6 +97,7 @@ void twilio_classify(const struct http_reply *reply, struct attempt_result *resu
     struct http_said said;
     http_said_read(reply->body, reply->status / 100 == 2 ? &taken : &refused, &said);
     http_judge(rules, ARRAY_LEN(rules), reply, &said, result);
+    http_apart(apart, ARRAY_LEN(apart), &said, result);
 }
 
 bool twilio_error(

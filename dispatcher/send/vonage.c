@@ -82,6 +82,9 @@ static void keep_number(struct http_said *said)
     said->code[len] = '\0';
 }
 
+// The rules of the destination forbid this sender; it is none of those that we may send to.
+static const char *const apart[] = {"1120", "1160"};
+
 void vonage_classify(const struct http_reply *reply, struct attempt_result *result)
 {
     static const struct http_where taken = {.id = "/message_uuid"},
@@ -90,6 +93,7 @@ void vonage_classify(const struct http_reply *reply, struct attempt_result *resu
     http_said_read(reply->body, reply->status / 100 == 2 ? &taken : &refused, &said);
     keep_number(&said);
     http_judge(rules, ARRAY_LEN(rules), reply, &said, result);
+    http_apart(apart, ARRAY_LEN(apart), &said, result);
 }
 
 bool vonage_token(struct slice key_pem, const char *application, const char *jti, int64_t now_s,

@@ -98,6 +98,20 @@ def test_twilio_takes_a_form_under_basic_auth(t):
     eq(request["headers"]["authorization"], ["Basic " + base64.b64encode(f"AC1:{secret('sms')}".encode()).decode()])
 
 
+def test_numbers_that_a_sender_cannot_reach_stop_no_other(t):
+    """Whoever gives a number decides where it is: 21606 is what Twilio says where the sender can't send to that country."""
+    abroad = "+8613800000000"
+    p, shop = setup(t, "twilio", lambda c, r: c.say(400, b'{"code":21606,"message":"not for this destination"}', "Retry-After: 3600")
+                    if twilio_read(r)[0] == abroad else taken("twilio")(c, r))
+    for _ in range(4):
+        order = shop.order("most", phone=abroad)
+        eventually(lambda order=order: shop.attempts(order), 15, "it was tried")
+    order = shop.order("least", phone=PHONE)
+    shop.ended(order, "accepted")
+    eq(shop.w.metric("pawl_provider_breaker_opened_total"), 0)
+    check(len(p.requests) >= 5, p.requests)
+
+
 def test_a_gateway_is_asked_as_the_policy_says(t):
     eq(goes_through(t, "http")["path"], "/")
 

@@ -115,6 +115,26 @@ static void a_refusal_of_its_own_leads_to_the_next_and_opens(void **state)
     route_free(f.route);
 }
 
+static void what_it_takes_from_others_leads_to_the_next_alone(void **state)
+{
+    (void)state;
+    static const struct attempt_result not_for_him = {.outcome = ATTEMPT_RETRY,
+            .level = LEVEL_PROVIDER,
+            .code = 400,
+            .retry_after_ms = 60000,
+            .apart = true};
+    struct fixture f = with(2);
+    for (int i = 0; i < 40; i++) {
+        struct delivery d = mail();
+        assert_string_equal(goes_to(&f, &d, i + 1), "smtp");
+        end_with(&f, &d, not_for_him, i + 1);
+        assert_true(d.result.other);
+        free(d.provider);
+    }
+    assert_false(budget_counts(&f.route->rows[0].budget));
+    route_free(f.route);
+}
+
 static void one_finds_out_whether_it_is_well(void **state)
 {
     (void)state;
@@ -361,6 +381,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
             cmocka_unit_test(what_is_in_flight_takes_room_until_it_ended),
             cmocka_unit_test(a_refusal_of_its_own_leads_to_the_next_and_opens),
+            cmocka_unit_test(what_it_takes_from_others_leads_to_the_next_alone),
             cmocka_unit_test(one_finds_out_whether_it_is_well),
             cmocka_unit_test(a_mail_that_can_not_be_sent_says_nothing_of_its_provider),
             cmocka_unit_test(what_waits_is_looked_at_now_and_then),

@@ -188,6 +188,15 @@ static void fcm_every_code(void **state)
     assert_string_equal(result.provider_id, "projects/x/messages/0:1500415314455276%31");
 }
 
+static void a_key_that_android_does_not_need_is_apart(void **state)
+{
+    (void)state;
+    assert_true(
+            classify(fcm_classify, 401, FCM("UNAUTHENTICATED", "THIRD_PARTY_AUTH_ERROR")).apart);
+    assert_false(classify(fcm_classify, 401, FCM("UNAUTHENTICATED", "UNAUTHENTICATED")).apart);
+    assert_false(classify(fcm_classify, 503, FCM("UNAVAILABLE", "UNAVAILABLE")).apart);
+}
+
 #define AUTOPUSH(code, errno_) "{\"code\":" #code ",\"errno\":" #errno_ ",\"message\":\"no\"}"
 static const struct row webpush[] = {
         {400, AUTOPUSH(400, 111), NO, MESSAGE, 0, false}, // no TTL
@@ -260,6 +269,7 @@ int main(void)
             cmocka_unit_test(apns_every_reason),
             cmocka_unit_test(a_410_says_since_when_the_token_is_dead),
             cmocka_unit_test(fcm_every_code),
+            cmocka_unit_test(a_key_that_android_does_not_need_is_apart),
             cmocka_unit_test(webpush_every_status),
             cmocka_unit_test(without_a_reply_the_phase_decides),
             cmocka_unit_test(a_code_outside_ascii_is_not_kept),

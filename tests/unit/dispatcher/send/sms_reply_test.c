@@ -292,12 +292,37 @@ static void what_is_asked_for_by_retry_after_is_kept(void **state)
     }
 }
 
+static void what_the_destination_decides_is_apart(void **state)
+{
+    (void)state;
+    static const struct {
+        classify_fn *with;
+        int status;
+        const char *body;
+        bool apart;
+    } rows[] = {
+            {twilio_classify, 400, "{\"code\":21606}", true},
+            {twilio_classify, 400, "{\"code\":21608}", true},
+            {twilio_classify, 401, "{\"code\":20003}", false},
+            {twilio_classify, 400, "{\"code\":21211}", false},
+            {vonage_classify, 422, "{\"type\":\"https://x/messages#1120\"}", true},
+            {vonage_classify, 403, "{\"type\":\"https://x/messages#1160\"}", true},
+            {vonage_classify, 403, "{\"type\":\"https://x/messages#1060\"}", false},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct attempt_result result = classify(rows[i].with, rows[i].status, rows[i].body);
+        assert_row(result.apart == rows[i].apart, rows[i].body);
+        assert_row(!result.apart || result.level == LEVEL_PROVIDER, rows[i].body);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
             cmocka_unit_test(twilio_every_code),
             cmocka_unit_test(twilio_codes_of_status_callbacks),
             cmocka_unit_test(vonage_every_code),
+            cmocka_unit_test(what_the_destination_decides_is_apart),
             cmocka_unit_test(sinch_every_status),
             cmocka_unit_test(telnyx_every_code),
             cmocka_unit_test(a_gateway_succeeds_as_its_policy_says),
