@@ -77,6 +77,7 @@ struct exchange {
     bool plain_loopback;
     char *plain_ca; // owned; NULL = the system's
     struct text head, body;
+    size_t lines_len;    // bytes of all lines that came, 1xx and trailers too
     const char *refused; // why an address was not connected to, or NULL
     char why[CURL_ERROR_SIZE];
 };

@@ -7,6 +7,7 @@
 #include <netinet/in.h>
 #include <stdio.h>
 
+#define LINES_MAX ((size_t)256 << 10)
 #define IDLE_MAX_S 20L            // a kept connection is not used after more
 #define WHOLE_MAX (64 * 1024 - 1) // libcurl sends no larger body together with its head
 #define LIFE_MAX_S 600L           // so that a name that moved is asked for again
@@ -25,11 +26,15 @@ static size_t take_body(char *bytes, size_t size, size_t n, void *user)
     return len <= room ? len : CURL_WRITEFUNC_ERROR;
 }
 
-// The lines of the last response: a 1xx before it is forgotten.
+// The lines of the last response: a 1xx before it is forgotten. Those behind a chunked body come
+// here too, and libcurl would keep them all in memory, however many they are.
 static size_t take_line(char *bytes, size_t size, size_t n, void *user)
 {
     struct exchange *exchange = user;
     struct slice line = {(const unsigned char *)bytes, size * n};
+    exchange->lines_len += line.len;
+    if (exchange->lines_len > LINES_MAX)
+        return CURL_WRITEFUNC_ERROR;
     if (slice_starts(line, SLICE("HTTP/")))
         text_reset(&exchange->head);
     (void)text_add(&exchange->head, line);

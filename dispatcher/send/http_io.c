@@ -102,6 +102,7 @@ bool exchange_begin(struct exchange *exchange)
     stream_begin(&exchange->stream);
     exchange->refused = NULL;
     exchange->why[0] = '\0';
+    exchange->lines_len = 0;
     text_reset(&exchange->head);
     text_reset(&exchange->body);
     return curl_multi_add_handle(exchange->multi, exchange->easy) == CURLM_OK;

@@ -168,6 +168,22 @@ def test_endpoints_that_hang_hold_their_transfers_for_seconds(t):
     eventually(lambda: {d[2] for d in shop.deliveries(hung)} == {"unknown"}, 40, "all were let go")
 
 
+def test_an_endpoint_whose_trailers_never_end_is_cut(t):
+    """libcurl keeps them all: four endpoints had 1.3 GB of the dispatcher's memory in 15 s."""
+    sent = []
+
+    def script(c, _):
+        c.sock.sendall(b"HTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n")
+        end = time.monotonic() + 10
+        while time.monotonic() < end:
+            sent.append(c.sock.send((b"X: " + b"a" * 900 + b"\r\n") * 70))
+    p, shop, browser = scripted(t, script)
+    order = shop.order("most", devices=[browser])
+    shop.ended(order, "accepted", 30)
+    eventually(lambda: p.broken, 15, "it was cut")
+    check(sum(sent) < 20e6, f"{sum(sent)} bytes were read")
+
+
 def test_doubts_of_some_endpoints_hold_no_other_retry(t):
     """Many that cut are no provider that fails at large, which would leave one retry a second to all browsers."""
     p, shop, _ = scripted(t, lambda c, r: c.cut() if "/cut" in r["path"] else c.say(503, b"") if r["path"] not in again else made(c, r))
