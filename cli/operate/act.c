@@ -301,6 +301,7 @@ int act_run(struct act *act, const struct action *action)
     }
     if (!filter_read(call, action->fallback, &filter, &err))
         return out_usage(call, &err);
+    filter.older = action->older;
     int code = context_load(call, &context);
     if (code != EXIT_DONE)
         return code;

@@ -20,6 +20,7 @@ struct action {
     const char *verb, *done; // "cancel", "cancelled"
     enum delivery_state fallback;
     bool asks_for_one; // a single one needs a yes too
+    bool older;        // a filter finds those that were sent anew already, too
     // Reads what foretell needs to know besides; NULL = nothing.
     bool (*look)(const struct act *act, struct picks *picks, struct err *err);
     // Does it fit? Then what would happen, else why not; a short text.

@@ -111,6 +111,7 @@ static void ask_many(struct pg *pg, const struct filter *f)
     pg_p_text(pg, slice_of(f->order));
     pg_p_text(pg, slice_of(f->provider));
     pg_p_int(pg, (int32_t)f->max);
+    pg_p_bool(pg, f->older);
 }
 
 static char *text_or_null(const struct pg *pg, int row, int col)

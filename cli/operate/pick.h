@@ -44,6 +44,7 @@ struct filter {
     size_t n_states;
     const char *type, *provider, *order; // NULL = any; provider: of the last try
     int64_t since_s, until_s, max;
+    bool older; // those that were sent anew already, too
 };
 
 // Reads ID or the flags of a filter; at least one of them must be there. fallback: the state that

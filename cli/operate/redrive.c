@@ -20,7 +20,8 @@ static bool may_be(const struct act *act, const struct picked *p, struct text *o
     if (p->state == DELIVERY_DUE || p->state == DELIVERY_WIRE)
         text_fmt(out, "it has no end yet: it is %s", delivery_state_name(p->state));
     else if (!p->latest)
-        text_str(out, "there is a later redrive of it");
+        text_fmt(out, "there is a later redrive of it%s",
+                act->redrive ? "; resolve without --redrive settles it" : "");
     else if (!p->sendable)
         text_str(out, "the values that it was made of are gone (keep)");
     else if (!message)

@@ -78,6 +78,7 @@ static bool already(const struct act *act, const struct picked *p)
 static const struct action action = {.verb = "resolve",
         .done = "resolved",
         .fallback = DELIVERY_UNKNOWN,
+        .older = true, // a redrive of it says nothing of what became of it
         .foretell = foretell,
         .add = add,
         .take = take,

@@ -1,0 +1,26 @@
+"""What a person is told beside what is done: nothing is left out, cut or foretold wrongly in silence."""
+import json
+
+from harness import *
+from kit.deliveries import ended, setup
+
+
+def states(rows, nid):
+    return rows.cluster.query("SELECT redrive, state FROM pawl.deliveries WHERE notification_id = %s ORDER BY redrive", (nid,))
+
+
+def test_a_filter_settles_what_is_in_doubt_and_was_sent_anew(t):
+    w, _, rows = setup(t)
+    mails = [rows.add("most", f"dropafterdot-1+{x}@example.net") for x in "ab"]
+    for nid in mails:
+        ended(rows, nid, 9)
+    w.must("deliveries", "redrive", "--state", "unknown", "--reason", "x", "--yes")
+    for nid in mails:
+        eventually(lambda n=nid: states(rows, n) == [(0, 9), (1, 2)], 10, "sent anew")
+    resolve = ("deliveries", "resolve", "--state", "unknown", "--as", "not-sent", "--reason", "not in their log", "--yes")
+    status, out, err = w.run(*resolve, "--redrive")
+    check(status == 7 and out.count("there is a later redrive of it; resolve without --redrive settles it") == 2, out + err)
+    told = w.json(*resolve)
+    eq((told["done"], told["left"]), (2, 0))
+    eq([states(rows, nid) for nid in mails], [[(0, 8), (1, 2)]] * 2)
+    eq(rows.left(), (0, 0, 0))
