@@ -75,8 +75,8 @@ static int listen_on(int port)
     return daemon_listen(address, NULL, &ignored);
 }
 
-// The sink stands where the policy sends its mail. Below `up` the policy follows the sink, when
-// someone else has the port.
+// The sink stands where the policy sends its mail, if that is the sink. Below `up` the policy
+// follows it, when someone else has the port.
 static bool start_sink(struct up *up, struct err *err)
 {
     int wanted = starter_sink_port(up->place.dir), port = wanted;
@@ -88,9 +88,12 @@ static bool start_sink(struct up *up, struct err *err)
         fd = port ? listen_on(port) : -1;
         if (fd < 0)
             return err_set(err, ERR_TEMP, "no free port for the mail sink");
-        if (!starter_set_sink_port(up->place.dir, wanted, port, err))
-            return false;
+        out_note(up->call,
+                "port %d is taken: the mail sink has %d, which is written into %s/policy.yaml",
+                wanted, port, up->place.dir);
     }
+    if (!starter_set_sink_port(up->place.dir, wanted, port, err))
+        return false;
     snprintf(up->mails, sizeof up->mails, "%.500s/mails", up->place.dir);
     if (mkdir(up->mails, 0700) != 0 && errno != EEXIST)
         return err_set(err, ERR_TEMP, "can't make '%.200s': %s", up->mails, strerror(errno));

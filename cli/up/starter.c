@@ -13,6 +13,7 @@
 
 #define FILE_MAX (1 << 20)
 #define SINK_URL "smtp://127.0.0.1:"
+#define SINK_PORT_FILE "sink-port" // what stands in policy.yaml for the sink
 
 static const struct {
     const char *path;
@@ -84,10 +85,10 @@ bool starter_write(const char *dir, struct err *err)
     return write_secrets(dir, err);
 }
 
-static bool read_policy(const char *dir, struct text *out)
+static bool read_file(const char *dir, const char *name, struct text *out)
 {
     char path[512], part[4096];
-    snprintf(path, sizeof path, "%.480s/policy.yaml", dir);
+    snprintf(path, sizeof path, "%.380s/%.100s", dir, name);
     text_init(out, FILE_MAX);
     FILE *file = fopen(path, "re");
     size_t n = 0;
@@ -98,14 +99,28 @@ static bool read_policy(const char *dir, struct text *out)
     return file && !out->overflow;
 }
 
+static int port_in(const char *text)
+{
+    long port = text ? strtol(text, NULL, 10) : 0;
+    return port > 0 && port < 65536 ? (int)port : 0;
+}
+
 int starter_sink_port(const char *dir)
 {
-    AUTO_TEXT struct text policy = {0};
-    if (!read_policy(dir, &policy))
+    AUTO_TEXT struct text policy = {0}, written = {0};
+    if (!read_file(dir, "policy.yaml", &policy))
         return 0;
     const char *url = strstr(text_cstr(&policy), SINK_URL);
-    long port = url ? strtol(url + sizeof SINK_URL - 1, NULL, 10) : 0;
-    return port > 0 && port < 65536 ? (int)port : 0;
+    int port = url ? port_in(url + strlen(SINK_URL)) : 0;
+    bool known = read_file(dir, SINK_PORT_FILE, &written);
+    return port == (known ? port_in(text_cstr(&written)) : STARTER_SINK_PORT) ? port : 0;
+}
+
+static bool write_sink_port(const char *dir, int port, struct err *err)
+{
+    AUTO_TEXT struct text text = {0};
+    text_init(&text, 16);
+    return text_fmt(&text, "%d\n", port) && replace(dir, SINK_PORT_FILE, &text, err);
 }
 
 bool starter_set_sink_port(const char *dir, int from, int to, struct err *err)
@@ -114,9 +129,11 @@ bool starter_set_sink_port(const char *dir, int from, int to, struct err *err)
     AUTO_TEXT struct text policy = {0}, changed = {0};
     text_init(&changed, FILE_MAX);
     snprintf(was, sizeof was, "%s%d", SINK_URL, from);
-    if (!read_policy(dir, &policy))
+    if (!write_sink_port(dir, to, err))
+        return false;
+    if (!read_file(dir, "policy.yaml", &policy))
         return err_set(err, ERR_TEMP, "can't read '%.180s/policy.yaml'", dir);
-    const char *at = strstr(text_cstr(&policy), was);
+    const char *at = from == to ? NULL : strstr(text_cstr(&policy), was);
     if (!at)
         return true;
     text_add(

@@ -9,9 +9,10 @@ enum { STARTER_SINK_PORT = 2525, STARTER_PORT = 8080, STARTER_ADMIN_PORT = 9464 
 // already stays as it is.
 MUST_CHECK bool starter_write(const char *dir, struct err *err);
 
-// The port of the SMTP server on this machine that dir/policy.yaml names first; 0 = none.
+// The port of the SMTP server on this machine that dir/policy.yaml names first, if it is the one
+// that was written there for the sink; 0 = mail goes to another server.
 int starter_sink_port(const char *dir);
-// Writes another port there.
+// The sink has this port now: writes it there.
 MUST_CHECK bool starter_set_sink_port(const char *dir, int from, int to, struct err *err);
 
 struct starter_host {

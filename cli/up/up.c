@@ -142,6 +142,8 @@ static int tell(const struct up *up)
             up->admin_port + 1);
     if (up->sink_port)
         out_note(up->call, "mail       ends in %s (a sink on port %d)", up->mails, up->sink_port);
+    else
+        out_note(up->call, "mail       goes where the policy says");
     out_note(up->call, "config     %s", up->config);
     tell_what_to_try(up);
     out_note(up->call, "Running; ^C ends it and keeps the data.");
