@@ -106,7 +106,7 @@ int doctor_command(const struct call *call)
 {
     static void (*const visits[])(struct visit *) = {visit_database, visit_schema, visit_rights,
             visit_policy, visit_processes, visit_credentials, visit_attachments, visit_channels,
-            visit_vacuum, visit_work};
+            visit_vacuum, visit_work, visit_pauses};
     AUTO_CONTEXT struct context context = {0};
     int code = context_load(call, &context);
     if (code != EXIT_DONE)

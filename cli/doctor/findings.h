@@ -46,3 +46,4 @@ void visit_attachments(struct visit *visit);
 void visit_channels(struct visit *visit); // after visit_credentials, which reads the passwords
 void visit_vacuum(struct visit *visit);
 void visit_work(struct visit *visit);
+void visit_pauses(struct visit *visit);

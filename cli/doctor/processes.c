@@ -141,19 +141,28 @@ static void judge_alive(struct visit *visit, const char *program, const char *ad
     mend_unit(visit, REMEDY_RESTART, program);
 }
 
-static void judge_process(struct visit *visit, const char *program, const char *address)
+struct process {
+    const char *program;
+    char address[300];
+    struct text metrics;
+    struct http_answer answer;
+};
+
+static void judge_process(
+        struct visit *visit, const struct process *process, enum finding_verdict absent)
 {
-    AUTO_TEXT struct text metrics = {0};
-    struct http_answer answer = {0};
-    if (!get(address, "/metrics", &metrics, &answer)) {
-        found(visit, answer.reached ? FINDING_FAIL : FINDING_WARN, "processes",
-                answer.reached ? "the %s hangs: %s" : "no %s here: %s", program, answer.why);
-        mend_unit(visit, answer.reached ? REMEDY_RESTART : REMEDY_START, program);
-        return;
+    const char *program = process->program, *why = process->answer.why;
+    if (!process->answer.reached) {
+        found(visit, absent, "processes", "no %s here: %s", program, why);
+        mend_unit(visit, REMEDY_START, program);
+    } else if (process->answer.status == 0) {
+        found(visit, FINDING_FAIL, "processes", "the %s hangs: %s", program, why);
+        mend_unit(visit, REMEDY_RESTART, program);
+    } else {
+        judge_version(visit, program, version_in(text_cstr(&process->metrics)));
+        judge_ready(visit, program, process->address);
+        judge_alive(visit, program, process->address);
     }
-    judge_version(visit, program, version_in(text_cstr(&metrics)));
-    judge_ready(visit, program, address);
-    judge_alive(visit, program, address);
 }
 
 void visit_processes(struct visit *visit)
@@ -163,10 +172,22 @@ void visit_processes(struct visit *visit)
         return;
     const char *listen = host->admin.listen[0], *colon = strrchr(listen, ':');
     long port = colon ? strtol(colon + 1, NULL, 10) : 0;
-    for (size_t i = 0; port > 0 && i < ARRAY_LEN(programs); i++) {
-        char address[300];
-        snprintf(
-                address, sizeof address, "%.*s:%ld", (int)(colon - listen), listen, port + (long)i);
-        judge_process(visit, programs[i], address);
+    if (port <= 0)
+        return;
+    struct process processes[ARRAY_LEN(programs)] = {0};
+    bool any = false;
+    for (size_t i = 0; i < ARRAY_LEN(programs); i++) {
+        struct process *process = &processes[i];
+        process->program = programs[i];
+        snprintf(process->address, sizeof process->address, "%.*s:%ld", (int)(colon - listen),
+                listen, port + (long)i);
+        (void)get(process->address, "/metrics", &process->metrics, &process->answer);
+        any |= process->answer.reached;
+    }
+    // A host may run one of both only. With none of them nothing that is promised happens here.
+    enum finding_verdict absent = visit->active && !any ? FINDING_FAIL : FINDING_WARN;
+    for (size_t i = 0; i < ARRAY_LEN(programs); i++) {
+        judge_process(visit, &processes[i], absent);
+        text_fini(&processes[i].metrics);
     }
 }

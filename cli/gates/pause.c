@@ -11,6 +11,7 @@
 
 #define LIMIT 50
 #define WHY_MAX 400
+#define WORD_MAX 400
 
 // Stored numbers of pauses.kind.
 enum { PAUSE_ALL = 1, PAUSE_CHANNEL = 2, PAUSE_TYPE = 3, PAUSE_PROVIDER = 4 };
@@ -148,14 +149,20 @@ int resume_command(const struct call *call)
     return said(call, was, was ? "resumed" : "it was not paused; see pawl pauses");
 }
 
+void pause_word(int kind, struct slice name, struct text *out)
+{
+    bool known = kind >= PAUSE_ALL && kind <= PAUSE_PROVIDER;
+    text_str(out, known ? prefixes[kind] : "?");
+    text_add(out, name);
+}
+
 static void add_row(const struct pg *pg, int row, struct table *table)
 {
     char at[32];
-    int kind = pg_int(pg, 0, row, 0);
-    struct slice name = pg_bytes(pg, 0, row, 1);
-    bool known = kind >= PAUSE_ALL && kind <= PAUSE_PROVIDER;
-    table_cell_fmt(
-            table, "%s%.*s", known ? prefixes[kind] : "?", (int)name.len, (const char *)name.ptr);
+    AUTO_TEXT struct text what = {0};
+    text_init(&what, WORD_MAX);
+    pause_word(pg_int(pg, 0, row, 0), pg_bytes(pg, 0, row, 1), &what);
+    table_cell(table, text_slice(&what));
     table_cell(table, slice_of(pg_bool(pg, 0, row, 4) ? "paused" : "ended"));
     table_cell(table, slice_of(clock_rfc3339(pg_big(pg, 0, row, 2), at)));
     table_cell(table, pg_null(pg, 0, row, 3) ? (struct slice){0}

@@ -62,7 +62,7 @@ def test_a_running_host_has_nothing_to_mend(t):
     check("lets us in" in rows["channels"][0][1], rows["channels"])
     eq(w.sink.count(), 0, "mails that were sent")
     eq(set(rows), {"database", "settings", "standby", "clock", "schema", "rights", "policy", "processes", "credentials", "channels",
-                   "vacuum", "snapshots", "leases", "unknown", "due", "waiting"})
+                   "vacuum", "snapshots", "leases", "unknown", "due", "waiting", "pauses"})
     check("mend:" not in "".join(l for l in w.must("doctor").splitlines() if "pg_read_all_stats" not in l), "in words too")
 
 
@@ -127,10 +127,33 @@ def test_a_loop_that_stands_still_is_told_though_its_admin_port_answers(t):
 def test_without_a_database_or_processes_it_says_what_to_start(t):
     w = t.pawl(t.migrated_cluster(), t.sink(), policy="strict")
     found = examine(w)["processes"]
-    eq([(r[0], r[2].split(";")[0]) for r in found], [("warn", "systemctl start pawl-receiver"), ("warn", "systemctl start pawl-dispatcher")])
+    eq([(r[0], r[2].split(";")[0]) for r in found], [("fail", "systemctl start pawl-receiver"), ("fail", "systemctl start pawl-dispatcher")])
     w.cluster.stop()
     says, mend = one(examine(w), "database", "fail")
     check("connect" in says and mend.startswith("systemctl start postgresql"), (says, mend))
+
+
+def test_a_host_may_run_one_program_of_both(t):
+    w, receiver, dispatcher = one_host(t)
+    dispatcher.close()
+    found = examine(w)["processes"]
+    eq([(r[0], r[2].split(";")[0]) for r in found], [("ok", ""), ("warn", "systemctl start pawl-dispatcher")])
+    receiver.close()
+    eq([r[0] for r in examine(w)["processes"]], ["fail", "fail"])
+    receiver.proc, dispatcher.proc = Running(w, "receiver").proc, Running(w, "dispatcher").proc
+
+
+def test_what_is_paused_is_told_with_what_it_holds(t):
+    w = t.pawl(t.migrated_cluster(), t.sink(), policy="strict")
+    eq(one(examine(w), "pauses", "ok")[0], "nothing is paused")
+    w.must("pause", "channel:email", "--reason", "the relay moves")
+    w.must("pause", "all", "--reason", "ended")
+    w.must("resume", "all")
+    w.cluster.query("INSERT INTO pawl.due SELECT 1, -100 * id, now(), gen_random_uuid(), 1, 0, 0, '' FROM pawl.pauses WHERE kind = 2")
+    says, mend = one(examine(w), "pauses", "warn")
+    check(says.startswith("channel:email is paused and holds 1 deliveries (") and says.endswith(": the relay moves)"), says)
+    w.must(*mend.split()[1:])
+    one(examine(w), "pauses", "ok")
 
 
 def test_what_mends_a_pawl_up_is_its_own_command(_t):
