@@ -3,6 +3,9 @@
 #include "cli/command.h"
 #include "common/text.h"
 
+// Why an address is suppressed, by its stored number: "hard bounce".
+const char *suppression_reason(int reason);
+
 int pause_command(const struct call *call);
 int resume_command(const struct call *call);
 int pauses_command(const struct call *call);

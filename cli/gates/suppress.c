@@ -14,8 +14,13 @@
 #define WHY_MAX 400
 #define ADDRESS_MAX 2048
 
-static const char *const reasons[] = {
-        "?", "hard bounce", "unregistered", "opt-out", "complaint", "by hand"};
+const char *suppression_reason(int reason)
+{
+    static const char *const reasons[] = {
+            "?", "hard bounce", "unregistered", "opt-out", "complaint", "by hand"};
+    bool known = reason > 0 && (size_t)reason < ARRAY_LEN(reasons);
+    return reasons[known ? reason : 0];
+}
 
 // --channel, or what the address looks like.
 static bool channel_of(
@@ -133,14 +138,12 @@ int suppress_remove(const struct call *call)
 static void add_row(const struct pg *pg, int row, struct table *table)
 {
     char at[32];
-    int reason = pg_int(pg, 0, row, 3);
-    bool known = reason > 0 && (size_t)reason < ARRAY_LEN(reasons);
     AUTO_FREE char *address = format_masked(pg_bytes(pg, 0, row, 4));
     table_cell(table, slice_of(clock_rfc3339(pg_big(pg, 0, row, 0), at)));
     table_cell(table, slice_of(channel_name((enum channel_kind)pg_int(pg, 0, row, 1))));
     table_cell(table, slice_of(address));
     table_cell(table, pg_null(pg, 0, row, 2) ? (struct slice){0} : pg_bytes(pg, 0, row, 2));
-    table_cell(table, slice_of(reasons[known ? reason : 0]));
+    table_cell(table, slice_of(suppression_reason(pg_int(pg, 0, row, 3))));
     table_cell(table, pg_bytes(pg, 0, row, 5));
     table_cell(table, pg_bytes(pg, 0, row, 6));
 }

@@ -60,7 +60,7 @@ static size_t judge(const struct act *act, const struct action *action, struct p
     return n;
 }
 
-static void add_row(struct table *table, const struct picked *p, const char *then)
+static void add_row(struct table *table, const struct picked *p, const char *then, const char *held)
 {
     char hex[KEY_HEX];
     AUTO_FREE char *address = format_masked(slice_of(p->address));
@@ -74,7 +74,7 @@ static void add_row(struct table *table, const struct picked *p, const char *the
     table_cell(table, slice_of(delivery_state_name(p->state)));
     table_cell_fmt(table, "%d", p->tries);
     table_cell_fmt(table, "%d", p->possible_duplicates);
-    table_cell(table, slice_of(then));
+    table_cell_fmt(table, "%s%s%s", then, held, held[0] ? p->held : "");
 }
 
 static const char *outcome_of(const struct action *action, const struct picked *p, bool told)
@@ -86,6 +86,14 @@ static const char *outcome_of(const struct action *action, const struct picked *
     return p->done ? action->done : "not done: it changed meanwhile";
 }
 
+// What leads over to `held`; empty where nothing would hold it.
+static const char *held_of(const struct picked *p, bool told)
+{
+    if (!p->held || !p->taken || (told && !p->done))
+        return "";
+    return told ? ", but will be " : "; now it would be ";
+}
+
 static void fill_table(
         const struct action *action, const struct picks *picks, bool told, struct table *table)
 {
@@ -95,7 +103,8 @@ static void fill_table(
             {"possible_duplicates", COLUMN_NUMBER}, {"outcome", COLUMN_TEXT}};
     table_init(table, columns, ARRAY_LEN(columns));
     for (size_t i = 0; i < picks->n; i++)
-        add_row(table, &picks->rows[i], outcome_of(action, &picks->rows[i], told));
+        add_row(table, &picks->rows[i], outcome_of(action, &picks->rows[i], told),
+                held_of(&picks->rows[i], told));
 }
 
 // The first rows, with what would happen, on stderr.

@@ -16,7 +16,7 @@ void picks_fini(struct picks *picks)
         free(p->address);
         free(p->reason);
         free(p->recipient);
-        free(p->full);
+        free(p->held);
         free(p->why);
     }
     free(picks->rows);

@@ -19,7 +19,7 @@ struct picked {
     char *recipient; // the contact's own id; NULL = known by the address
     bool sendable;   // the values that it is rendered from are still there
     bool latest;     // there is no later redrive of it
-    char *full;      // sent anew it would wait or be withheld by a cap (room.h); NULL = it has room
+    char *held; // what would hold it if sent anew, "withheld by cap .." (room.h); NULL = nothing
 
     bool taken;    // it fits the command
     bool answered; // the database said what it did with it

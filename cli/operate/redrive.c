@@ -106,11 +106,7 @@ void redrive_add(const struct act *act, struct picked *const *rows, size_t n,
 
 static bool foretell(const struct act *act, const struct picked *p, struct text *out)
 {
-    if (!redrive_foretell(act, p, false, out))
-        return false;
-    if (p->full)
-        text_fmt(out, "; now it would be %s", p->full);
-    return true;
+    return redrive_foretell(act, p, false, out);
 }
 
 static void add(const struct act *act, struct picked *const *rows, size_t n)

@@ -1,5 +1,6 @@
 #include "cli/operate/room.h"
 
+#include "cli/gates/gates.h"
 #include "cli/operate_sql.h"
 #include "common/text.h"
 #include "dispatcher/claim/gates/caps.h"
@@ -35,7 +36,7 @@ static struct delivery held_by(const struct act *act, const struct picked *p)
                 element;                                                                           \
     } while (0)
 
-static void ask(struct pg *pg, const struct picks *picks, const struct delivery *of)
+static void ask_room(struct pg *pg, const struct picks *picks, const struct delivery *of)
 {
     pg_add(pg, OPERATE_ROOM);
     EACH_CAP(pg_p_ints, pg_e_int(pg, (int32_t)i + 1));
@@ -55,12 +56,12 @@ static bool withholds(const struct delivery *d, struct slice name)
 }
 
 // One that withholds goes before one that defers. What follows a space is a hash of whom it is of.
-static void tell(const struct pg *pg, int row, const struct delivery *d, struct picked *p)
+static void tell_full(const struct pg *pg, int row, const struct delivery *d, struct picked *p)
 {
     AUTO_TEXT struct text out = {0};
     struct slice name = pg_bytes(pg, 0, row, 1);
     bool withheld = withholds(d, name);
-    if (p->full && !withheld)
+    if (p->held && !withheld)
         return;
     const unsigned char *space = memchr(name.ptr, ' ', name.len);
     text_init(&out, TOLD_MAX);
@@ -69,8 +70,37 @@ static void tell(const struct pg *pg, int row, const struct delivery *d, struct 
     if (pg_bool(pg, 0, row, 2))
         text_fmt(&out, ", of which the one before holds a slot%s",
                 p->state == DELIVERY_UNKNOWN ? " until it is resolved as not sent" : "");
-    free(p->full);
-    p->full = text_steal(&out);
+    free(p->held);
+    p->held = text_steal(&out);
+}
+
+static void ask_suppressed(struct pg *pg, const struct picks *picks)
+{
+    pg_add(pg, OPERATE_SUPPRESSED);
+    pg_p_ints(pg);
+    for (size_t i = 0; i < picks->n; i++)
+        pg_e_int(pg, (int32_t)picks->rows[i].channel);
+    pg_p_ints(pg);
+    for (size_t i = 0; i < picks->n; i++)
+        pg_e_int(pg, picks->rows[i].type);
+    pg_p_texts(pg);
+    for (size_t i = 0; i < picks->n; i++)
+        pg_e_bytes(pg, slice_of(picks->rows[i].address));
+}
+
+// It goes before any cap, as at the gates.
+static void tell_suppressed(const struct pg *pg, int row, struct picked *p)
+{
+    AUTO_TEXT struct text out = {0};
+    text_init(&out, TOLD_MAX);
+    text_fmt(&out, "withheld, since its address is suppressed (%s): pawl suppress remove ADDRESS",
+            suppression_reason(pg_int(pg, 1, row, 1)));
+    if (p->channel == CHANNEL_PUSH)
+        text_str(&out, " --channel push");
+    if (!pg_null(pg, 1, row, 2))
+        text_fmt(&out, " --type %s", p->type_name);
+    free(p->held);
+    p->held = text_steal(&out);
 }
 
 bool room_look(const struct act *act, struct picks *picks, struct err *err)
@@ -78,12 +108,18 @@ bool room_look(const struct act *act, struct picks *picks, struct err *err)
     AUTO_FREE struct delivery *of = xcalloc(picks->n + 1, sizeof *of);
     for (size_t i = 0; i < picks->n; i++)
         of[i] = held_by(act, &picks->rows[i]);
-    ask(act->pg, picks, of);
+    ask_room(act->pg, picks, of);
+    ask_suppressed(act->pg, picks);
     bool ok = pg_fly(act->pg, context_soon(), err);
     for (int row = 0; ok && row < pg_rows(act->pg, 0); row++) {
         size_t i = (size_t)pg_int(act->pg, 0, row, 0) - 1;
         if (i < picks->n)
-            tell(act->pg, row, &of[i], &picks->rows[i]);
+            tell_full(act->pg, row, &of[i], &picks->rows[i]);
+    }
+    for (int row = 0; ok && row < pg_rows(act->pg, 1); row++) {
+        size_t i = (size_t)pg_int(act->pg, 1, row, 0) - 1;
+        if (i < picks->n)
+            tell_suppressed(act->pg, row, &picks->rows[i]);
     }
     for (size_t i = 0; i < picks->n; i++)
         drop_caps(&of[i]);

@@ -24,3 +24,20 @@ def test_a_filter_settles_what_is_in_doubt_and_was_sent_anew(t):
     eq((told["done"], told["left"]), (2, 0))
     eq([states(rows, nid) for nid in mails], [[(0, 8), (1, 2)]] * 2)
     eq(rows.left(), (0, 0, 0))
+
+
+def test_a_redrive_to_a_suppressed_address_is_told_as_withheld(t):
+    w, _, rows = setup(t)
+    bounced, one, free = (rows.add("most", to + "@example.net") for to in ("rcpt550+a", "b", "rcpt550-1+c"))
+    for nid, state in ((bounced, 3), (one, 2), (free, 3)):
+        ended(rows, nid, state)
+    w.must("suppress", "add", "B@example.net", "--type", "most", "--reason", "x")
+    w.run("suppress", "add", "rcpt550+a@example.net", "--reason", "x")
+    would = lambda nid, *how: w.json("deliveries", "redrive", nid, "--reason", "x", *how)["items"][0]["outcome"]
+    way = "withheld, since its address is suppressed ({}): pawl suppress remove ADDRESS"
+    for nid, held in ((bounced, way.format("by hand")), (one, way.format("by hand") + " --type most")):
+        check(would(nid, "--dry-run").endswith("; now it would be " + held), would(nid, "--dry-run"))
+        eq(would(nid, "--yes"), "sent anew, but will be " + held)
+        eventually(lambda n=nid: states(rows, n)[1:] == [(1, 5)], 10, "and so it is")
+    check("suppressed" not in would(free, "--dry-run"), "another address")
+    eq(would(free, "--yes"), "sent anew")
