@@ -114,17 +114,35 @@ static void standbys_and_clock(struct visit *visit, bool wants_standby)
         mend(visit, "timedatectl set-ntp true");
 }
 
+// Why there is no connection. Only a server that is not there is started.
+static void judge_away(struct visit *visit, const char *why, int64_t waited_ms)
+{
+    if (strstr(why, "the database system is ")) { // starting, in recovery or shutting down
+        found(visit, FINDING_FAIL, "database", "%s: wait, it ends by itself; stop nothing", why);
+        mend(visit, "sleep 10; pawl doctor");
+    } else if (strstr(why, "answer in time")) {
+        found(visit, FINDING_FAIL, "database",
+                "it does not answer within %.0f s: it hangs, or its machine or the way there does",
+                (double)waited_ms / 1000);
+        mend(visit, "ps -C postgres -o pid,stat,wchan:20,args # there; T: was stopped, kill -CONT; "
+                    "D: waits for its disk");
+    } else {
+        found(visit, FINDING_FAIL, "database", "%s", why);
+        if (strstr(why, "role \""))
+            mend(visit, "pawl migrate up");
+        else
+            mend_program(visit, REMEDY_START, "postgresql");
+    }
+}
+
 void visit_database(struct visit *visit)
 {
     struct err err = {0};
     bool wants_standby = false;
+    int64_t from_ms = clock_mono_ms();
     visit->pg = context_connect(visit->context, doctor_statements, DOCTOR_COUNT, &err);
     if (!visit->pg) {
-        found_err(visit, "database", &err);
-        if (strstr(err.msg, "role \""))
-            mend(visit, "pawl migrate up");
-        else
-            mend_program(visit, REMEDY_START, "postgresql");
+        judge_away(visit, err.msg, clock_mono_ms() - from_ms);
         return;
     }
     found(visit, FINDING_OK, "database", "reached as pawl_operator");

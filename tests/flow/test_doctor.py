@@ -1,8 +1,11 @@
 """`pawl doctor`: nothing to mend in a world that runs; each main failure is found with the command that mends it."""
+import contextlib
 import http.server
 import json
 import os
 import signal
+import socketserver
+import struct
 import subprocess
 import threading
 
@@ -154,6 +157,38 @@ def test_what_is_paused_is_told_with_what_it_holds(t):
     check(says.startswith("channel:email is paused and holds 1 deliveries (") and says.endswith(": the relay moves)"), says)
     w.must(*mend.split()[1:])
     one(examine(w), "pauses", "ok")
+
+
+@contextlib.contextmanager
+def refusing_database(says):
+    """The connection string of a server that refuses everybody in these words, as PostgreSQL does while it recovers."""
+    class Refuses(socketserver.BaseRequestHandler):
+        def handle(self):
+            self.request.recv(4096)
+            fields = b"SFATAL\0VFATAL\0C57P03\0M" + says.encode() + b"\0\0"
+            self.request.sendall(b"E" + struct.pack(">I", len(fields) + 4) + fields)
+
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Refuses) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"host=127.0.0.1 port={server.server_address[1]} dbname=pawl sslmode=disable gssencmode=disable"
+        server.shutdown()
+
+
+def test_a_database_that_recovers_is_waited_for(t):
+    w = t.pawl(t.migrated_cluster(), t.sink(), policy="strict")
+    for state in ("starting up", "shutting down", "in recovery mode", "not yet accepting connections"):
+        with refusing_database(f"the database system is {state}") as database:
+            says, mend = one(examine(w, "--database", database), "database", "fail")
+        check(f"is {state}: wait" in says and mend == "sleep 10; pawl doctor", (says, mend))
+
+
+def test_a_database_that_hangs_is_not_told_to_be_started(t):
+    w = t.pawl(t.migrated_cluster(), t.sink(), policy="strict")
+    w.cluster.freeze()
+    says, mend = one(examine(w), "database", "fail")
+    w.cluster.thaw()
+    check(says.startswith("it does not answer within 5 s") and mend.startswith("ps -C postgres "), (says, mend))
+    eq(subprocess.run(mend, shell=True, check=False, stdout=subprocess.DEVNULL).returncode, 0, "it can be copied")
 
 
 def test_what_mends_a_pawl_up_is_its_own_command(_t):
