@@ -114,6 +114,18 @@ int out_table(const struct call *call, const struct table *table)
     return out_data(&out, EXIT_DONE);
 }
 
+int out_list(const struct call *call, struct table *table, int64_t limit)
+{
+    table_cut(table, (size_t)limit);
+    int code = out_table(call, table);
+    if (table->more)
+        out_note(call,
+                "these are the first %lld, there are more: --limit N shows up to 1000, other flags "
+                "narrow it (pawl help %s)",
+                (long long)limit, call->command->words);
+    return code;
+}
+
 int out_width(void)
 {
     struct winsize size = {0};

@@ -27,6 +27,8 @@ int out_data(const struct text *text, int code);
 
 // Writes a list to stdout: JSON with --json, else a table.
 int out_table(const struct call *call, const struct table *table);
+// The same of at most `limit` rows; where the table has one more, it is said that there are more.
+int out_list(const struct call *call, struct table *table, int64_t limit);
 
 // The width of stdout's terminal; 0 when it is none.
 int out_width(void);

@@ -49,6 +49,13 @@ size_t table_rows(const struct table *table)
     return table->n_columns ? table->n_cells / table->n_columns : 0;
 }
 
+void table_cut(struct table *table, size_t most)
+{
+    table->more = table_rows(table) > most;
+    while (table_rows(table) > most)
+        free(table->cells[--table->n_cells]);
+}
+
 // The character at text as it may be shown: its bytes, or 0 for one that must not reach a terminal.
 static size_t shown_len(const char *text)
 {
@@ -186,5 +193,5 @@ void table_json(const struct table *table, struct text *out)
 {
     text_str(out, "{\"items\":");
     table_json_items(table, out);
-    text_str(out, ",\"next\":null}\n");
+    text_fmt(out, ",\"next\":null,\"more\":%s}\n", table->more ? "true" : "false");
 }

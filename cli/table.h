@@ -17,6 +17,7 @@ struct table {
     size_t n_columns;
     char **cells; // NULL = absent
     size_t n_cells, room;
+    bool more; // rows were cut off
 };
 
 void table_init(struct table *table, const struct column *columns, size_t n_columns);
@@ -27,10 +28,12 @@ void table_fini(struct table *table);
 void table_cell(struct table *table, struct slice value); // ptr NULL = absent
 void table_cell_fmt(struct table *table, const char *fmt, ...) PRINTF_LIKE(2, 3);
 size_t table_rows(const struct table *table);
+// Keeps the first `most` rows.
+void table_cut(struct table *table, size_t most);
 
 // width 0: headings and cells tab-separated and whole. Else aligned, the last column cut to width.
 void table_text(const struct table *table, int width, struct text *out);
-// {"items":[{..}],"next":null}; numbers and true/false stand as they are.
+// {"items":[{..}],"next":null,"more":false}; numbers and true/false stand as they are.
 void table_json(const struct table *table, struct text *out);
 void table_json_items(const struct table *table, struct text *out); // the array alone
 

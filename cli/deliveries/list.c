@@ -36,7 +36,7 @@ static void add_row(const struct pg *pg, int row, struct table *table)
                               : slice_of(clock_rfc3339(pg_big(pg, 0, row, 10), due)));
 }
 
-static int show_rows(const struct call *call, const struct pg *pg)
+static int show_rows(const struct call *call, const struct pg *pg, int64_t limit)
 {
     static const struct column columns[] = {{"created_at", COLUMN_TEXT},
             {"notification", COLUMN_TEXT}, {"channel", COLUMN_TEXT}, {"type", COLUMN_TEXT},
@@ -47,7 +47,7 @@ static int show_rows(const struct call *call, const struct pg *pg)
     table_init(&table, columns, ARRAY_LEN(columns));
     for (int row = 0; row < pg_rows(pg, 0); row++)
         add_row(pg, row, &table);
-    return out_table(call, &table);
+    return out_list(call, &table, limit);
 }
 
 int deliveries_list(const struct call *call)
@@ -73,8 +73,8 @@ int deliveries_list(const struct call *call)
         pg_e_int(pg, states[i]);
     pg_p_text(pg, slice_of(call->values[FLAG_TYPE]));
     pg_p_text(pg, slice_of(call->values[FLAG_PROVIDER]));
-    pg_p_int(pg, (int32_t)limit);
+    pg_p_int(pg, (int32_t)limit + 1);
     if (!pg_fly(pg, context_soon(), &err))
         return out_fail(call, &err);
-    return show_rows(call, pg);
+    return show_rows(call, pg, limit);
 }

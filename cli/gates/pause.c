@@ -190,11 +190,11 @@ int pauses_command(const struct call *call)
     if (!pg)
         return out_fail(call, &err);
     pg_add(pg, GATES_PAUSES);
-    pg_p_int(pg, (int32_t)limit);
+    pg_p_int(pg, (int32_t)limit + 1);
     if (!pg_fly(pg, context_soon(), &err))
         return out_fail(call, &err);
     table_init(&table, columns, ARRAY_LEN(columns));
     for (int row = 0; row < pg_rows(pg, 0); row++)
         add_row(pg, row, &table);
-    return out_table(call, &table);
+    return out_list(call, &table, limit);
 }

@@ -170,11 +170,11 @@ int suppress_list(const struct call *call)
     pg_p_big(pg, since_s);
     pg_p_int(pg, channel);
     pg_p_text(pg, slice_of(call->n_args > 0 ? call->args[0] : NULL));
-    pg_p_int(pg, (int32_t)limit);
+    pg_p_int(pg, (int32_t)limit + 1);
     if (!pg_fly(pg, context_soon(), &err))
         return out_fail(call, &err);
     table_init(&table, columns, ARRAY_LEN(columns));
     for (int row = 0; row < pg_rows(pg, 0); row++)
         add_row(pg, row, &table);
-    return out_table(call, &table);
+    return out_list(call, &table, limit);
 }

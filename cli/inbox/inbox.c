@@ -25,7 +25,7 @@ static const char *outcome_of(const struct pg *pg, int row, int col)
     return event_outcome_name((enum event_outcome)pg_int(pg, 0, row, col));
 }
 
-static int list_rows(const struct call *call, const struct pg *pg)
+static int list_rows(const struct call *call, const struct pg *pg, int64_t limit)
 {
     static const struct column columns[] = {{"at", COLUMN_TEXT}, {"event", COLUMN_TEXT},
             {"source", COLUMN_TEXT}, {"type", COLUMN_TEXT}, {"outcome", COLUMN_TEXT},
@@ -42,7 +42,7 @@ static int list_rows(const struct call *call, const struct pg *pg)
         table_cell(&table, or_absent(pg, row, 6));
         table_cell_fmt(&table, "%d", pg_int(pg, 0, row, 7));
     }
-    return out_table(call, &table);
+    return out_list(call, &table, limit);
 }
 
 int inbox_list(const struct call *call)
@@ -60,10 +60,10 @@ int inbox_list(const struct call *call)
         return out_fail(call, &err);
     pg_add(pg, INBOX_LIST);
     pg_p_big(pg, since_s);
-    pg_p_int(pg, (int32_t)limit);
+    pg_p_int(pg, (int32_t)limit + 1);
     if (!pg_fly(pg, context_soon(), &err))
         return out_fail(call, &err);
-    return list_rows(call, pg);
+    return list_rows(call, pg, limit);
 }
 
 // --- One event

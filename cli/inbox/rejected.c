@@ -32,7 +32,7 @@ static void add_row(const struct pg *pg, int row, struct table *table)
     table_cell(table, or_absent(pg, row, 8));
 }
 
-static int list_rows(const struct call *call, const struct pg *pg)
+static int list_rows(const struct call *call, const struct pg *pg, int64_t limit)
 {
     static const struct column columns[] = {{"at", COLUMN_TEXT}, {"id", COLUMN_TEXT},
             {"source", COLUMN_TEXT}, {"reason", COLUMN_TEXT}, {"bytes", COLUMN_NUMBER},
@@ -42,7 +42,7 @@ static int list_rows(const struct call *call, const struct pg *pg)
     table_init(&table, columns, ARRAY_LEN(columns));
     for (int row = 0; row < pg_rows(pg, 0); row++)
         add_row(pg, row, &table);
-    return out_table(call, &table);
+    return out_list(call, &table, limit);
 }
 
 static bool ask(
@@ -51,7 +51,7 @@ static bool ask(
     struct slice source = slice_of(call->values[FLAG_SOURCE]);
     pg_add(pg, INBOX_REJECTED);
     pg_p_big(pg, since_s);
-    pg_p_int(pg, (int32_t)limit);
+    pg_p_int(pg, (int32_t)limit + 1);
     pg_p_text(pg, source);
     pg_p_text(pg, slice_of(call->values[FLAG_REASON]));
     pg_add(pg, INBOX_SOURCE_KNOWN);
@@ -75,5 +75,5 @@ int rejected_list(const struct call *call)
     AUTO_PG struct pg *pg = context_connect(&context, inbox_statements, INBOX_COUNT, &err);
     if (!pg || !ask(call, pg, since_s, limit, &err))
         return out_fail(call, &err);
-    return list_rows(call, pg);
+    return list_rows(call, pg, limit);
 }

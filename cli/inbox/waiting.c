@@ -21,7 +21,7 @@ static void add_row(const struct pg *pg, int row, struct table *table)
     table_cell(table, slice_of(move_outcome_name((enum move_outcome)pg_int(pg, 0, row, 7))));
 }
 
-static int show_rows(const struct call *call, const struct pg *pg)
+static int show_rows(const struct call *call, const struct pg *pg, int64_t limit)
 {
     static const struct column columns[] = {{"since", COLUMN_TEXT}, {"expired", COLUMN_BOOL},
             {"event", COLUMN_TEXT}, {"source", COLUMN_TEXT}, {"type", COLUMN_TEXT},
@@ -30,7 +30,7 @@ static int show_rows(const struct call *call, const struct pg *pg)
     table_init(&table, columns, ARRAY_LEN(columns));
     for (int row = 0; row < pg_rows(pg, 0); row++)
         add_row(pg, row, &table);
-    return out_table(call, &table);
+    return out_list(call, &table, limit);
 }
 
 // How long an event may wait, by the active policy.
@@ -63,8 +63,8 @@ int inbox_waiting(const struct call *call)
     pg_add(pg, INBOX_WAITING);
     pg_p_big(pg, park_s);
     pg_p_bool(pg, call_has(call, FLAG_EXPIRED));
-    pg_p_int(pg, (int32_t)limit);
+    pg_p_int(pg, (int32_t)limit + 1);
     if (!pg_fly(pg, context_soon(), &err))
         return out_fail(call, &err);
-    return show_rows(call, pg);
+    return show_rows(call, pg, limit);
 }

@@ -212,7 +212,7 @@ int policy_command_list(const struct call *call)
         return code;
     if (!policy_store_list(context.database, &rows, &n, &err))
         return out_fail(call, &err);
-    for (size_t i = 0; i < n && (int64_t)i < limit; i++) {
+    for (size_t i = 0; i < n && (int64_t)i <= limit; i++) {
         char at[32];
         table_cell_fmt(&table, "%d", rows[i].version);
         table_cell(&table, slice_of(clock_rfc3339(rows[i].applied_us, at)));
@@ -221,5 +221,5 @@ int policy_command_list(const struct call *call)
         table_cell(&table, slice_of(rows[i].note));
     }
     policy_versions_free(rows, n);
-    return out_table(call, &table);
+    return out_list(call, &table, limit);
 }

@@ -41,3 +41,18 @@ def test_a_redrive_to_a_suppressed_address_is_told_as_withheld(t):
         eventually(lambda n=nid: states(rows, n)[1:] == [(1, 5)], 10, "and so it is")
     check("suppressed" not in would(free, "--dry-run"), "another address")
     eq(would(free, "--yes"), "sent anew")
+
+
+def test_a_list_that_is_cut_off_says_so(t):
+    w, _, rows = setup(t, dispatchers=0)
+    for name in "abc":
+        rows.add("most", name + "@example.net")
+        w.must("suppress", "add", name + "@example.net", "--reason", "x")
+        w.must("pause", "all" if name == "a" else "channel:" + {"b": "sms", "c": "push"}[name], "--reason", "x")
+    for words in (("deliveries", "list"), ("suppress", "list"), ("pauses",)):
+        cut = w.json(*words, "--limit", "2")
+        eq((len(cut["items"]), cut["more"], len(w.json(*words, "--limit", "3")["items"]), w.json(*words, "--limit", "3")["more"]),
+           (2, True, 3, False), f"{words}")
+        status, out, err = w.run(*words, "--limit", "2")
+        eq((status, len(out.splitlines()), "these are the first 2, there are more: --limit N" in err), (0, 3, True), err)
+        eq(w.run(*words, "--limit", "3")[2], "")

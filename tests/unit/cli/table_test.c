@@ -53,7 +53,7 @@ static void json_keeps_kinds(void **state)
     assert_non_null(strstr(text_cstr(&out), "{\"items\":[{\"at\":\"12:00\",\"wire_ms\":7,"));
     assert_non_null(strstr(text_cstr(&out),
             ",{\"at\":\"13:00:00\",\"wire_ms\":null,\"detail\":\"\\\"x\\\"\"}],"
-            "\"next\":null}\n"));
+            "\"next\":null,\"more\":false}\n"));
 }
 
 static void texts_of_others_lose_their_controls(void **state)
