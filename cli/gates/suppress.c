@@ -6,6 +6,7 @@
 #include "cli/out.h"
 #include "cli/table.h"
 #include "common/clock.h"
+#include "common/json/scan.h"
 #include "dispatcher/send/address.h"
 #include "dispatcher/send/carrier.h"
 
@@ -13,6 +14,7 @@
 #define SINCE_S (3650LL * 86400)
 #define WHY_MAX 400
 #define ADDRESS_MAX 2048
+#define OTHERS_MAX 16384
 
 const char *suppression_reason(int reason)
 {
@@ -85,6 +87,32 @@ static bool message_of(const struct call *call, struct pg *pg, int *ret_type, st
     return true;
 }
 
+// What else the address is suppressed for: removing all messages leaves one type, and the reverse.
+static void add_others(const struct call *call, const struct pg *pg, struct text *out)
+{
+    bool json = call_has(call, FLAG_JSON);
+    size_t n = pg_array_len(pg, 0, 0, 1);
+    if (json)
+        text_str(out, ",\"suppressed_for\":[");
+    else if (n > 0 && call_has(call, FLAG_TYPE))
+        text_fmt(out, " for --type %s; it is for", call->values[FLAG_TYPE]);
+    else if (n > 0)
+        text_str(out, " for all messages; it is for");
+    for (size_t i = 0; i < n; i++) {
+        struct slice name = pg_array_bytes(pg, 0, 0, 1, i);
+        text_str(out, i > 0 ? "," : "");
+        if (json && name.len > 0)
+            json_quote(out, name);
+        else if (json)
+            text_str(out, "null");
+        else if (name.len > 0)
+            text_fmt(out, " --type %.*s", (int)name.len, (const char *)name.ptr);
+        else
+            text_str(out, " all messages (without --type)");
+    }
+    text_str(out, json ? "]" : "");
+}
+
 static int change(const struct call *call, int stmt, const char *done, const char *so)
 {
     AUTO_CONTEXT struct context context = {0};
@@ -117,11 +145,14 @@ static int change(const struct call *call, int stmt, const char *done, const cha
     if (!pg_fly(pg, context_soon(), &err))
         return out_fail(call, &err);
     bool changed = pg_bool(pg, 0, 0, 0);
-    text_init(&out, 1024);
+    text_init(&out, OTHERS_MAX);
     if (call_has(call, FLAG_JSON))
-        text_fmt(&out, "{\"changed\":%s}\n", changed ? "true" : "false");
+        text_fmt(&out, "{\"changed\":%s", changed ? "true" : "false");
     else
-        text_fmt(&out, "%s\n", changed ? done : so);
+        text_str(&out, changed ? done : so);
+    if (stmt == GATES_SUPPRESS_END)
+        add_others(call, pg, &out);
+    text_str(&out, call_has(call, FLAG_JSON) ? "}\n" : "\n");
     return out_data(&out, EXIT_DONE);
 }
 

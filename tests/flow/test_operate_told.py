@@ -56,3 +56,19 @@ def test_a_list_that_is_cut_off_says_so(t):
         status, out, err = w.run(*words, "--limit", "2")
         eq((status, len(out.splitlines()), "these are the first 2, there are more: --limit N" in err), (0, 3, True), err)
         eq(w.run(*words, "--limit", "3")[2], "")
+
+
+def test_letting_an_address_go_names_what_else_it_is_suppressed_for(t):
+    w, _, _ = setup(t, dispatchers=0)
+    add = lambda *how: w.must("suppress", "add", "ann@example.net", "--reason", "x", *how)
+    remove = lambda *how: w.must("suppress", "remove", "ann@example.net", "--reason", "x", *how).strip()
+    eq(remove(), "it was not suppressed")
+    add("--type", "most")
+    add("--type", "least")
+    eq(remove(), "it was not suppressed for all messages; it is for --type least, --type most")
+    eq(w.json("suppress", "remove", "ann@example.net", "--reason", "x"), {"changed": False, "suppressed_for": ["least", "most"]})
+    eq(remove("--type", "most"), "no longer suppressed for --type most; it is for --type least")
+    eq(remove("--type", "least"), "no longer suppressed")
+    add()
+    eq(remove("--type", "most"), "it was not suppressed for --type most; it is for all messages (without --type)")
+    eq(w.json("suppress", "remove", "ann@example.net", "--reason", "x"), {"changed": True, "suppressed_for": []})
