@@ -1,6 +1,7 @@
 #include "cli/context.h"
 #include "cli/keys/keys.h"
 #include "cli/keys/lint.h"
+#include "cli/keys/owner.h"
 #include "cli/out.h"
 #include "cli/policy/active.h"
 #include "cli/table.h"
@@ -23,6 +24,7 @@ struct seen {
 
 struct checking {
     const char *dir;
+    struct owner owner;
     bool guarded; // by systemd: the folder lets nobody in
     struct table table;
     struct seen *seen;
@@ -62,6 +64,12 @@ static void lint_mode(const struct checking *checking, const char *path, struct 
         lint_add(lints, LINT_FAIL, "others can read or write it: chmod o-rwx '%.150s'", path);
     else if (st.st_mode & S_IWGRP)
         lint_add(lints, LINT_WARN, "its group can write it: chmod g-w '%.150s'", path);
+    if (!owner_reads(&checking->owner, path)) {
+        struct owner_names names;
+        owner_names(&checking->owner, &names);
+        lint_add(lints, LINT_WARN, "not readable as the others are: chown %.32s:%.32s '%.99s'",
+                names.user, names.group, path);
+    }
 }
 
 // One secret in two places: who takes it away from one leaves the other.
@@ -150,6 +158,7 @@ static int check_all(const struct call *call, const struct policy *policy, const
     const char *only = call->values[FLAG_SOURCE], *systemd = getenv("CREDENTIALS_DIRECTORY");
     AUTO_CHECKING struct checking checking = {
             .dir = dir, .guarded = systemd && strcmp(systemd, dir) == 0, .now_s = clock_now_s()};
+    owner_of(dir, &checking.owner);
     table_init(&checking.table, columns, ARRAY_LEN(columns));
     for (size_t i = 0; i < policy->n_sources; i++) {
         if (!only || strcmp(policy->sources[i].name, only) == 0)

@@ -268,6 +268,33 @@ def test_credentials_are_looked_at_as_files(t):
         check(any(v == "warn" and "owned by user 65534" in s for v, s, _ in examine(w)["credentials"]), "the owner is told")
 
 
+def test_a_credential_is_for_who_reads_the_others(t):
+    if os.getuid() != 0:
+        t.skip("files of other users need root")
+    w = t.pawl(t.migrated_cluster(), t.sink(auth="shop:password"), policy="strict")
+    folder = os.path.join(w.dir, "credentials")
+    for uid, gid, mode, owner, reader in ((65534, 65534, 0o700, "nobody:nogroup", "nobody"), (0, 65534, 0o750, "root:nogroup", "group nogroup"),
+                                          (0, 0, 0o755, "root:nogroup", "group nogroup")):
+        os.chown(folder, uid, gid)
+        os.chmod(folder, mode)
+        for path in (os.path.join(folder, name) for name in os.listdir(folder)):
+            os.chown(path, uid, 65534)
+            os.chmod(path, 0o640)
+        one(examine(w), "credentials", "ok")
+        path = os.path.join(folder, "shop")
+        os.unlink(path)
+        found = [m for v, _, m in examine(w)["credentials"] if v == "fail" and m.startswith("install")]
+        eq(found, ["install -o {} -g {} -m 0640 /dev/stdin '{}'".format(*owner.split(":"), path)])
+        subprocess.run(found[0], shell=True, check=True, input=b"shop-secret-of-this-test\n")
+        one(examine(w), "credentials", "ok")
+        os.chown(path, 0, 0)
+        says, mend = one(examine(w), "credentials", "warn")
+        eq(says, f"{path} can't be read by {reader}, as the others can")
+        check(any(r["verdict"] == "warn" and f"chown {owner} '" in r["finding"] for r in w.json("keys", "check")["items"]), "keys check says so too")
+        subprocess.run(mend, shell=True, check=True)
+        one(examine(w), "credentials", "ok")
+
+
 def test_channels_are_tried_without_sending(t):
     sink = t.sink(auth="shop:password", tls="starttls")
     w = t.pawl(t.migrated_cluster(), sink, policy="strict")
