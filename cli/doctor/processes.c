@@ -9,6 +9,7 @@
 #define ADMIN_TIMEOUT_MS 2000
 #define ADMIN_ANSWER_MAX (4 << 20)
 #define WHY_MAX 400
+#define BREAKER_OPEN_SAYS "gets none for now" // dispatcher/health.c, of a provider
 
 // Each program's admin listener is on a neighbouring port of the one that the host file names.
 static const char *const programs[] = {"receiver", "dispatcher"};
@@ -127,7 +128,10 @@ static void judge_ready(struct visit *visit, const char *program, const char *ad
                 text_cstr(&why));
     else
         return;
-    mend(visit, "curl -s http://%s/readyz", address);
+    if (strstr(text_cstr(&why), BREAKER_OPEN_SAYS))
+        mend_unit(visit, REMEDY_RELOAD, program); // has it asked at once
+    else
+        mend(visit, "curl -s http://%s/readyz", address);
 }
 
 // The admin listener has a thread of its own, which answers for loops that stand still.

@@ -104,12 +104,13 @@ def test_why_a_process_is_not_well_is_told(t):
     check(says[0] == "the dispatcher has no policy yet" and says[1].startswith("the dispatcher is not ready: policy: policy version 2: "), says)
 
 
-def test_a_loop_that_stands_still_is_told_though_its_admin_port_answers(t):
-    w, _, dispatcher = one_host(t)
-    dispatcher.close()
-    answers = {"/metrics": (200, b'\npawl_policy_info{version="1"} 1\n'), "/readyz": (200, b"{}"), "/livez": (503, b"{}")}
+@contextlib.contextmanager
+def answering(port, livez=200, checks=()):
+    """An admin listener that says this, since a real program is not easily brought to it."""
+    ready = json.dumps({"status": "degraded" if checks else "ready", "checks": list(checks)}).encode()
+    answers = {"/metrics": (200, b'\npawl_policy_info{version="1"} 1\n'), "/readyz": (200, ready), "/livez": (livez, b"{}")}
 
-    class Stuck(http.server.BaseHTTPRequestHandler):
+    class Admin(http.server.BaseHTTPRequestHandler):
         def do_GET(self):
             status, body = answers[self.path]
             self.send_response(status)
@@ -119,11 +120,28 @@ def test_a_loop_that_stands_still_is_told_though_its_admin_port_answers(t):
         def log_message(self, *_):
             pass
 
-    with http.server.ThreadingHTTPServer(("127.0.0.1", dispatcher.port), Stuck) as server:
+    with http.server.ThreadingHTTPServer(("127.0.0.1", port), Admin) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        says, mends = one(examine(w), "processes", "fail")
+        yield
         server.shutdown()
+
+
+def test_a_loop_that_stands_still_is_told_though_its_admin_port_answers(t):
+    w, _, dispatcher = one_host(t)
+    dispatcher.close()
+    with answering(dispatcher.port, livez=503):
+        says, mends = one(examine(w), "processes", "fail")
     eq((says, mends.split(";")[0]), ("the dispatcher hangs: a loop of it does not turn", "systemctl restart pawl-dispatcher"))
+    dispatcher.proc = Running(w, "dispatcher").proc
+
+
+def test_an_open_breaker_is_mended_by_a_reload(t):
+    w, _, dispatcher = one_host(t)
+    dispatcher.close()
+    with answering(dispatcher.port, checks=[{"name": "provider_email_smtp", "ok": False, "detail": "gets none for now: connection refused"}]):
+        says, mends = one(examine(w), "processes", "warn")
+    eq(says, "not all of the dispatcher is well: provider_email_smtp: gets none for now: connection refused")
+    eq(mends.split(";")[0], "systemctl reload pawl-dispatcher")
     dispatcher.proc = Running(w, "dispatcher").proc
 
 
