@@ -39,7 +39,7 @@ static int64_t unit_seconds(const char *unit)
     static const struct {
         const char *name;
         int64_t seconds;
-    } units[] = {{"", 1}, {"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}};
+    } units[] = {{"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}};
     for (size_t i = 0; i < ARRAY_LEN(units); i++)
         if (strcmp(unit, units[i].name) == 0)
             return units[i].seconds;
@@ -82,6 +82,11 @@ static int state_named(struct slice name, struct near *near)
 
 static bool no_state(struct slice name, const struct near *near, struct err *err)
 {
+    if (slice_eq(name, SLICE("held")) || slice_eq(name, SLICE("paused")))
+        return err_set(err, ERR_INPUT,
+                "--state '%.*s' is no state: what is held is due, with the pause as its reason; "
+                "pawl pauses counts it",
+                (int)name.len, (const char *)name.ptr);
     AUTO_TEXT struct text all;
     text_init(&all, 256);
     for (int state = DELIVERY_DUE; !near->best && state <= DELIVERY_COMPLAINED; state++)

@@ -21,7 +21,7 @@ extern const struct flag_row flag_rows[FLAG_COUNT];
 MUST_CHECK bool flag_number(const struct call *call, enum flag flag, int64_t min, int64_t max,
         int64_t *value, struct err *err);
 
-// "90", "90s", "15m", "24h", "7d" in seconds; *value is kept when the flag was not given.
+// "90s", "15m", "24h", "7d" in seconds; *value is kept when the flag was not given.
 MUST_CHECK bool flag_duration(
         const struct call *call, enum flag flag, int64_t *value, struct err *err);
 

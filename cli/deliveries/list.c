@@ -3,9 +3,11 @@
 #include "cli/deliveries_sql.h"
 #include "cli/flags.h"
 #include "cli/format.h"
+#include "cli/names.h"
 #include "cli/out.h"
 #include "cli/table.h"
 #include "common/clock.h"
+#include "common/store/policy_store.h"
 #include "dispatcher/delivery.h"
 
 #define SINCE_S (7 * 86400)
@@ -50,6 +52,17 @@ static int show_rows(const struct call *call, const struct pg *pg, int64_t limit
     return out_list(call, &table, limit);
 }
 
+// Of what was found nothing of, is there such a thing?
+static bool exists(const struct call *call, const struct context *context, struct err *err)
+{
+    const char *type = call->values[FLAG_TYPE], *provider = call->values[FLAG_PROVIDER];
+    if (!type && !provider)
+        return true;
+    AUTO_POLICY struct policy *policy =
+            policy_store_load_from(context->database, "pawl_operator", 0, &policy_knowledge, err);
+    return policy && names_known(policy, type, provider, err);
+}
+
 int deliveries_list(const struct call *call)
 {
     AUTO_CONTEXT struct context context = {0};
@@ -74,7 +87,7 @@ int deliveries_list(const struct call *call)
     pg_p_text(pg, slice_of(call->values[FLAG_TYPE]));
     pg_p_text(pg, slice_of(call->values[FLAG_PROVIDER]));
     pg_p_int(pg, (int32_t)limit + 1);
-    if (!pg_fly(pg, context_soon(), &err))
+    if (!pg_fly(pg, context_soon(), &err) || (pg_rows(pg, 0) == 0 && !exists(call, &context, &err)))
         return out_fail(call, &err);
     return show_rows(call, pg, limit);
 }

@@ -2,6 +2,7 @@
 
 #include "cli/flags.h"
 #include "cli/format.h"
+#include "cli/names.h"
 #include "cli/operate/ask.h"
 #include "cli/operate_sql.h"
 #include "cli/out.h"
@@ -242,26 +243,6 @@ static int several(const struct act *act, const struct action *action, size_t n)
     return out_fail(act->call, &err);
 }
 
-static bool message_known(const struct policy *policy, const char *name)
-{
-    for (size_t i = 0; i < policy->n_messages; i++)
-        if (strcmp(policy->messages[i].name, name) == 0)
-            return true;
-    return false;
-}
-
-// What was mistyped finds nothing, which must not look as if all were well.
-static bool names_known(const struct policy *policy, const struct filter *filter, struct err *err)
-{
-    if (filter->type && !message_known(policy, filter->type))
-        return err_set(err, ERR_NOTFOUND,
-                "there is none, and the active policy has no message '%.60s'", filter->type);
-    return !filter->provider || policy_has_provider(policy, filter->provider) ||
-           err_set(err, ERR_NOTFOUND,
-                   "there is none, and the active policy has no provider '%.60s'",
-                   filter->provider);
-}
-
 static int with_picks(const struct act *act, const struct action *action,
         const struct filter *filter, struct picks *picks)
 {
@@ -272,7 +253,7 @@ static int with_picks(const struct act *act, const struct action *action,
         return nothing_fits(act, action, picks);
     if (filter->one)
         drop_unfit(picks);
-    if (picks->n == 0 && !names_known(act->policy, filter, &err))
+    if (picks->n == 0 && !names_known(act->policy, filter->type, filter->provider, &err))
         return out_fail(act->call, &err);
     if (dry || n == 0)
         return tell(act, action, picks, dry);

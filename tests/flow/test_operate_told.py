@@ -72,3 +72,24 @@ def test_letting_an_address_go_names_what_else_it_is_suppressed_for(t):
     add()
     eq(remove("--type", "most"), "it was not suppressed for --type most; it is for all messages (without --type)")
     eq(w.json("suppress", "remove", "ann@example.net", "--reason", "x"), {"changed": True, "suppressed_for": []})
+
+
+def test_a_list_of_what_there_is_not_is_refused_by_name(t):
+    w, _, rows = setup(t, dispatchers=0)
+    eq(w.json("deliveries", "list", "--type", "least", "--provider", "smtp")["items"], [], "known, and none is there")
+    for flag, name, words in (("--type", "leats", "no message 'leats'; did you mean 'least'?"), ("--type", "nope", "no message 'nope'"),
+                              ("--provider", "smpt", "no provider 'smpt'; did you mean 'smtp'?"), ("--provider", "resend", "no provider 'resend'")):
+        status, out, err = w.run("deliveries", "list", flag, name)
+        eq((status, out, words in err), (3, "", True), err)
+    rows.cluster.query("UPDATE pawl.names SET name = 'gone' WHERE kind = 3 AND name = 'least'")
+    rows.add("least", "ann@example.net", due=False)
+    eq(len(w.json("deliveries", "list", "--type", "gone")["items"]), 1, "the database knows it")
+
+
+def test_times_want_a_unit_and_what_is_held_is_said_to_be_due(t):
+    w, _, _ = setup(t, dispatchers=0)
+    for words in (("reconcile",), ("deliveries", "list"), ("story", "1")):
+        status, _, err = w.run(*words, "--since", "1")
+        eq((status, "--since '1' is not a time such as 15m, 24h or 30d" in err), (2, True), err)
+    status, _, err = w.run("deliveries", "list", "--state", "held")
+    eq((status, "what is held is due" in err and "pawl pauses" in err), (2, True), err)
