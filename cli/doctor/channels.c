@@ -1,6 +1,7 @@
 // Channels: each provider is connected to and signed in at, and nothing is sent.
 #include "cli/doctor/findings.h"
 #include "common/clock.h"
+#include "common/config/value.h"
 #include "dispatcher/send/push.h"
 #include "dispatcher/send/send.h"
 
@@ -36,13 +37,19 @@ static void wait_for(struct transport *transport)
 
 static void say_how_to_look(struct visit *visit, const struct provider *provider)
 {
-    const char *host = strstr(provider->url, "://");
-    host = host ? host + 3 : provider->url;
-    bool tls = strncmp(provider->url, "smtps", 5) == 0;
-    mend(visit, "openssl s_client -connect %.*s%s", (int)strcspn(host, "/"), host,
-            tls               ? ""
-            : provider->plain ? " (without TLS: nc)"
-                              : " -starttls smtp");
+    struct value_smtp_url url;
+    const char *why;
+    if (!value_smtp_url(slice_of(provider->url), &url, &why))
+        return;
+    const char *host = strstr(provider->url, "://") + 3; // with the brackets of IPv6
+    if (provider->plain)
+        mend(visit, "curl -v '%s'", provider->url);
+    else
+        mend(visit, "openssl s_client -connect '%.*s%s'%s", (int)strcspn(host, "/"), host,
+                url.port           ? ""
+                : url.implicit_tls ? ":465"
+                                   : ":25",
+                url.implicit_tls ? "" : " -starttls smtp");
 }
 
 static void tell(struct visit *visit, const struct provider *provider, const char *channel,

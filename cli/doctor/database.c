@@ -43,9 +43,9 @@ static void judge_setting(struct visit *visit, int row)
         found(visit, rules[i].verdict, "settings", "%s is %s for %s: %s", name, value, where,
                 rules[i].why);
         if (server)
-            mend(visit, "psql -c 'ALTER SYSTEM RESET %s' -c 'SELECT pg_reload_conf()'", name);
+            mend_sql(visit, "-c 'ALTER SYSTEM RESET %s' -c 'SELECT pg_reload_conf()'", name);
         else
-            mend(visit, "psql -c 'ALTER ROLE %s RESET %s'", where, name);
+            mend_sql(visit, "-c 'ALTER ROLE %s RESET %s'", where, name);
     }
     if (strcmp(name, "server_version_num") == 0 && strtol(value, NULL, 10) < VERSION_LEAST)
         found(visit, FINDING_FAIL, "settings", "the server is version %s, 15 is the least", value);
@@ -88,8 +88,8 @@ static void standbys_and_clock(struct visit *visit, bool wants_standby)
         found(visit, FINDING_FAIL, "standby",
                 "a synchronous standby is named and none connected: "
                 "no COMMIT is confirmed");
-        mend(visit, "psql -c 'SELECT * FROM pg_stat_replication' -c 'SHOW "
-                    "synchronous_standby_names'");
+        mend_sql(visit, "-c 'SELECT * FROM pg_stat_replication' -c 'SHOW "
+                        "synchronous_standby_names'");
     } else {
         found(visit, FINDING_OK, "standby",
                 wants_standby
@@ -159,7 +159,7 @@ static void dead_rows(struct visit *visit)
         AUTO_FREE char *table = slice_dup(cell(visit->pg, row, 0));
         found(visit, FINDING_WARN, "vacuum", "%s has %lld dead rows and %lld living ones", table,
                 (long long)pg_big(visit->pg, 0, row, 1), (long long)pg_big(visit->pg, 0, row, 2));
-        mend(visit, "psql -c 'VACUUM (VERBOSE) pawl.%s'", table);
+        mend_sql(visit, "-c 'VACUUM (VERBOSE) pawl.%s'", table);
     }
     if (pg_rows(visit->pg, 0) == 0)
         found(visit, FINDING_OK, "vacuum", "no table has more dead rows than living ones");
@@ -173,20 +173,20 @@ static void snapshots(struct visit *visit)
     double age_s = pg_null(pg, 0, 0, 1) ? 0 : pg_double(pg, 0, 0, 1);
     if (!pg_bool(pg, 0, 0, 0)) {
         found(visit, FINDING_NOTE, "snapshots", "not seen: only pg_read_all_stats may");
-        mend(visit, "psql -c 'GRANT pg_read_all_stats TO pawl_operator' -c 'ALTER ROLE "
-                    "pawl_operator INHERIT'");
+        mend_sql(visit, "-c 'GRANT pg_read_all_stats TO pawl_operator' -c 'ALTER ROLE "
+                        "pawl_operator INHERIT'");
     } else if (age_s > SNAPSHOT_WARN_S) {
         found(visit, FINDING_WARN, "snapshots",
                 "a transaction open for %.0f s (pid %d) keeps dead rows", age_s,
                 pg_int(pg, 0, 0, 2));
-        mend(visit, "psql -c 'SELECT pg_terminate_backend(%d)'", pg_int(pg, 0, 0, 2));
+        mend_sql(visit, "-c 'SELECT pg_terminate_backend(%d)'", pg_int(pg, 0, 0, 2));
     } else {
         found(visit, FINDING_OK, "snapshots", "none is older than ten minutes");
     }
     if (!pg_null(pg, 0, 0, 3)) {
         AUTO_FREE char *slot = slice_dup(cell(pg, 0, 3));
         found(visit, FINDING_WARN, "snapshots", "replication slot '%s' keeps dead rows", slot);
-        mend(visit, "psql -c \"SELECT pg_drop_replication_slot('%s')\"", slot);
+        mend_sql(visit, "-c \"SELECT pg_drop_replication_slot('%s')\"", slot);
     }
     if (pg_int(pg, 0, 0, 4) > XID_AGE_WARN) {
         found(visit, FINDING_WARN, "vacuum", "transaction ids run out: the oldest is %d old",

@@ -10,7 +10,7 @@
 
 #define OUTPUT_MAX (4 << 20)
 #define FINDINGS_MAX 1000
-#define SAYS_MAX 600
+#define SAYS_MAX 1200
 
 static const char *const verdict_words[] = {[FINDING_OK] = "ok",
         [FINDING_NOTE] = "note",

@@ -32,6 +32,8 @@ void mend(struct visit *visit, const char *fmt, ...) PRINTF_LIKE(2, 3);
 enum remedy { REMEDY_START, REMEDY_RESTART, REMEDY_RELOAD };
 // mend() by what runs that unit here: systemd, or `pawl up`.
 void mend_program(struct visit *visit, enum remedy remedy, const char *unit);
+// mend() by psql with these arguments, as a superuser: below `pawl up` connected to its database.
+void mend_sql(struct visit *visit, const char *fmt, ...) PRINTF_LIKE(2, 3);
 // Adds "check: message", a failure.
 void found_err(struct visit *visit, const char *check, const struct err *err);
 

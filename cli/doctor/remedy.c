@@ -3,10 +3,13 @@
 #include "cli/shell.h"
 
 #include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <sys/file.h>
 #include <unistd.h>
 
 #define DIR_MAX 4096
+#define SQL_MAX 500
 
 // The folder of `pawl up`, as a word of a shell, where the host file is one that it wrote: its lock
 // is beside it, and taken while it runs.
@@ -39,4 +42,25 @@ void mend_program(struct visit *visit, enum remedy remedy, const char *unit)
         mend(visit, "kill -HUP $(cat %s/lock)", text_cstr(&dir));
     else
         mend(visit, "kill $(cat %s/lock); pawl up --dir %s", text_cstr(&dir), text_cstr(&dir));
+}
+
+void mend_sql(struct visit *visit, const char *fmt, ...)
+{
+    AUTO_TEXT struct text dir, command, database;
+    bool runs;
+    char arguments[SQL_MAX];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(arguments, sizeof arguments, fmt, args);
+    va_end(args);
+    text_init(&dir, DIR_MAX);
+    text_init(&command, DIR_MAX);
+    text_init(&database, DIR_MAX);
+    text_fmt(&command, "psql %s", arguments);
+    if (is_of_up(visit->context->config, &dir, &runs)) {
+        text_fmt(&database, "%s user=pawl", visit->context->database);
+        text_str(&command, " -d ");
+        shell_word(&command, text_slice(&database));
+    }
+    mend(visit, "%s", text_cstr(&command));
 }

@@ -45,16 +45,16 @@ static void judge_role(struct visit *visit, int row)
         mend(visit, "pawl migrate up");
     } else if (!pg_bool(visit->pg, 0, row, 2)) {
         found(visit, FINDING_FAIL, "roles", "%s may not log in", role);
-        mend(visit, "psql -c 'ALTER ROLE %s LOGIN'", role);
+        mend_sql(visit, "-c 'ALTER ROLE %s LOGIN'", role);
     } else if (!pg_null(visit->pg, 0, row, 3)) {
         AUTO_FREE char *over = slice_dup(pg_bytes(visit->pg, 0, row, 3));
         bool attribute = over[0] >= 'A' && over[0] <= 'Z';
         found(visit, FINDING_FAIL, "roles", "%s is %s%s and may far too much", role,
                 attribute ? "" : "a member of ", over);
         if (attribute)
-            mend(visit, "psql -c 'ALTER ROLE %s NO%s'", role, over);
+            mend_sql(visit, "-c 'ALTER ROLE %s NO%s'", role, over);
         else
-            mend(visit, "psql -c 'REVOKE %s FROM %s'", over, role);
+            mend_sql(visit, "-c 'REVOKE %s FROM %s'", over, role);
     }
 }
 
@@ -66,7 +66,7 @@ static void judge_right(struct visit *visit, int row)
     bool has = pg_bool(visit->pg, 1, row, 3);
     found(visit, FINDING_FAIL, "rights", "%s may %s%s %s", role, has ? "" : "not ", privilege,
             table);
-    mend(visit, "psql -c '%s %s ON pawl.%s %s %s'", has ? "REVOKE" : "GRANT", privilege, table,
+    mend_sql(visit, "-c '%s %s ON pawl.%s %s %s'", has ? "REVOKE" : "GRANT", privilege, table,
             has ? "FROM" : "TO", role);
 }
 

@@ -217,6 +217,9 @@ def test_what_mends_a_pawl_up_is_its_own_command(_t):
     doctor = lambda: json.loads(subprocess.run([binary(), "doctor", "--json"], env=env, capture_output=True, cwd="/", check=False).stdout)["items"]
     processes = lambda: [(i["verdict"], i["mend"]) for i in doctor() if i["check"] == "processes"]
     eventually(lambda: processes() == [("ok", "")] * 2, 10, "all is well")
+    granted = next(i["mend"] for i in doctor() if i["check"] == "snapshots")
+    subprocess.run(granted, shell=True, check=True, cwd="/", stdout=subprocess.DEVNULL)
+    eq([i["verdict"] for i in doctor() if i["check"] == "snapshots"], ["ok"], granted)
     os.kill(next(p for p in proc.tree() if open(f"/proc/{p}/comm", encoding="utf-8").read() == "pawl-dispatch\n"), signal.SIGSTOP)
     verdict, mends = processes()[1]
     eq((verdict, mends), ("fail", f"kill $(cat '{folder}'/lock); pawl up --dir '{folder}'"))
@@ -322,7 +325,16 @@ def test_channels_are_tried_without_sending(t):
     eq(sink.count(), 0)
     sink.close()
     says, mend = one(examine(w), "channels", "fail")
-    check(mend.startswith("openssl s_client -connect "), (says, mend))
+    eq(mend, f"openssl s_client -connect '127.0.0.1:{sink.port}' -starttls smtp", says)
+
+
+def test_a_mail_server_is_looked_at_as_its_url_says(t):
+    for tls, want in ((None, "curl -v 'smtp://127.0.0.1:{}'"), ("implicit", "openssl s_client -connect '127.0.0.1:{}'")):
+        sink = t.sink(tls=tls)
+        w = t.pawl(t.migrated_cluster(), sink, policy="strict")
+        sink.close()
+        says, mend = one(examine(w), "channels", "fail")
+        eq(mend, want.format(sink.port), says)
 
 
 def test_what_waits_too_long_is_told(t):
