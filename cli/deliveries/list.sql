@@ -1,5 +1,5 @@
 -- Deliveries, newest first. $1 not older than so many seconds, $2 states (none = any), $3 message type, $4 provider of
--- the last try (NULL = any), $5 at most so many. What waits has the last try's words as its reason, and its time if that is among the next 20000 due.
+-- the last try (NULL = any), $5 at most so many. What waits, or a try was refused of, has the last try's words as its reason, and what waits its time if that is among the next 20000 due.
 -- returns: created us bigint, notification_id uuid, channel int, type text, state int, tries int, possible duplicates int,
 --   address text (of push the device's short id), order_id text, reason text, due us bigint
 WITH r AS MATERIALIZED (
@@ -22,14 +22,16 @@ WITH r AS MATERIALIZED (
 )
 SELECT (extract(epoch FROM r.created_at) * 1000000)::int8, r.notification_id, r.channel, coalesce(r.name, '?'), r.state,
        r.tries, r.possible_duplicates, CASE r.channel WHEN 3 THEN r.target ELSE r.address END, r.order_id,
-       CASE WHEN r.state <> 1 THEN coalesce(r.reason, a.detail) END, -- on the wire it is an earlier try's
+       CASE WHEN r.state = 1 THEN NULL -- on the wire it is an earlier try's
+            WHEN r.state = 3 AND a.outcome = 2 AND a.detail <> '' THEN a.detail
+            ELSE coalesce(r.reason, a.detail) END,
        (extract(epoch FROM w.due_at) * 1000000)::int8
 FROM r
 LEFT JOIN w ON r.state = 0 AND w.bucket = r.bucket AND w.notification_id = r.notification_id AND w.channel = r.channel
   AND w.target = r.target AND w.redrive = r.redrive AND w.tries = r.tries
 LEFT JOIN LATERAL (
-    SELECT y.detail FROM attempts y
-    WHERE r.state = 0 AND y.bucket = r.bucket AND y.notification_id = r.notification_id AND y.channel = r.channel
+    SELECT y.outcome, y.detail FROM attempts y
+    WHERE r.state IN (0, 3) AND y.bucket = r.bucket AND y.notification_id = r.notification_id AND y.channel = r.channel
       AND y.target = r.target AND y.redrive = r.redrive
     ORDER BY y.step DESC LIMIT 1) a ON true
 ORDER BY r.created_at DESC

@@ -1,4 +1,4 @@
--- The deliveries of a notification. $1 every bucket, $2 its id. What waits has the last try's words as its reason, and its
+-- The deliveries of a notification. $1 every bucket, $2 its id. What waits, or a try was refused of, has the last try's words as its reason, and what waits its
 -- time if that is among the next 20000 due.
 -- returns: channel int, redrive int, state int, tries int, possible duplicates int, delivery order int, address text (of push the
 --   device's short id), reason text, provider_id text, created us bigint, expires us bigint, once text, type text, order_id text, content text,
@@ -17,7 +17,9 @@ WITH d AS MATERIALIZED (
 )
 SELECT d.channel, d.redrive, d.state, d.tries, d.possible_duplicates, d.delivery_order,
        CASE d.channel WHEN 3 THEN d.target ELSE d.address END,
-       CASE WHEN d.state <> 1 THEN coalesce(d.reason, a.detail) END, d.provider_id, (extract(epoch FROM d.created_at) * 1000000)::int8,
+       CASE WHEN d.state = 1 THEN NULL
+            WHEN d.state = 3 AND a.outcome = 2 AND a.detail <> '' THEN a.detail
+            ELSE coalesce(d.reason, a.detail) END, d.provider_id, (extract(epoch FROM d.created_at) * 1000000)::int8,
        (extract(epoch FROM d.expires_at) * 1000000)::int8, n.once, coalesce(m.name, '?'), n.order_id, c.content,
        (SELECT (extract(epoch FROM min(w.due_at)) * 1000000)::int8 FROM w
         WHERE d.state = 0 AND w.bucket = d.bucket AND w.notification_id = d.notification_id AND w.channel = d.channel
@@ -31,8 +33,8 @@ LEFT JOIN LATERAL (
       AND x.channel = d.channel AND x.target = d.target AND x.redrive = d.redrive
     LIMIT 1) c ON true
 LEFT JOIN LATERAL (
-    SELECT y.detail FROM attempts y
-    WHERE d.state = 0 AND y.bucket = d.bucket AND y.notification_id = d.notification_id AND y.channel = d.channel
+    SELECT y.outcome, y.detail FROM attempts y
+    WHERE d.state IN (0, 3) AND y.bucket = d.bucket AND y.notification_id = d.notification_id AND y.channel = d.channel
       AND y.target = d.target AND y.redrive = d.redrive
     ORDER BY y.step DESC LIMIT 1) a ON true
 ORDER BY d.created_at

@@ -254,11 +254,12 @@ static void count_delivery(struct story_count *count, enum delivery_state state,
 }
 
 // What waits: when it is tried, and why not before.
-static char *waiting_detail(const struct pg *pg, int row, const char *reason)
+static char *delivery_detail(const struct pg *pg, int row, const char *reason)
 {
     char at[32];
     if (pg_null(pg, 0, row, 12))
-        return xstrdup(reason);
+        return cell(
+                "%s%s", reason, pg_bool(pg, 0, row, 13) ? "; its address is suppressed now" : "");
     return cell("%s try %s%s%s", pg_int(pg, 0, row, 3) > 0 ? "next" : "first",
             clock_rfc3339(pg_big(pg, 0, row, 12), at), *reason ? ": " : "", reason);
 }
@@ -291,7 +292,7 @@ static void delivery_line(const struct reading *reading, int row)
                        .subject = steal(&once),
                        .what = cell("%s to %s", channel_name((enum channel_kind)channel), address),
                        .outcome = xstrdup(delivery_state_name(state)),
-                       .detail = waiting_detail(pg, row, reason)});
+                       .detail = delivery_detail(pg, row, reason)});
 }
 
 static void attempt_line(const struct reading *reading, int row)

@@ -1,8 +1,13 @@
 """What a person is told beside what is done: nothing is left out, cut or foretold wrongly in silence."""
-import json
+import os
+import sys
 
 from harness import *
-from kit.deliveries import ended, setup
+from kit.deliveries import POLICY, Rows, ended, setup
+
+sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
+# pylint: disable=wrong-import-position
+from mail_server import SHORT, Mailbox  # noqa: E402
 
 
 def states(rows, nid):
@@ -93,3 +98,24 @@ def test_times_want_a_unit_and_what_is_held_is_said_to_be_due(t):
         eq((status, "--since '1' is not a time such as 15m, 24h or 30d" in err), (2, True), err)
     status, _, err = w.run("deliveries", "list", "--state", "held")
     eq((status, "what is held is due" in err and "pawl pauses" in err), (2, True), err)
+
+
+def test_what_was_refused_has_the_servers_words_as_its_reason(t):
+    server = Mailbox(t, lambda what, address, _: b"550 5.1.1 no such mailbox" if what == "RCPT" and address.startswith("dead") else True)
+    w = t.pawl(t.cluster(), server, policy=POLICY, host=SHORT)
+    w.dispatcher()
+    rows = Rows(w)
+    refused, later = rows.add("most", "dead1@example.net"), rows.add("most", "fine@example.net")
+    ended(rows, refused, 3)
+    ended(rows, later, 2)
+    reasons = lambda: {i["to"]: i["reason"] for i in w.json("deliveries", "list", "--state", "refused")["items"]}
+    eq(reasons(), {"d***@e***.net": "550 5.1.1 no such mailbox"})
+    eq(w.json("deliveries", "show", refused)["items"][0]["reason"], "550 5.1.1 no such mailbox")
+    line = lambda: next(i["detail"] for i in w.json("story", refused.replace("-", ""))["timeline"] if i["hop"] == "delivery")
+    eq(line(), "the provider refused it; its address is suppressed now")
+    w.must("suppress", "remove", "dead1@example.net", "--reason", "x")
+    eq(line(), "the provider refused it")
+    # A receipt that says so after the server took it: the try's words would be those of success.
+    rows.cluster.query("UPDATE pawl.deliveries SET state = 3, reason = 'said so later' WHERE notification_id = %s", (later,))
+    eq(w.json("deliveries", "show", later)["items"][0]["reason"], "said so later")
+    w.breaks["end-recorded"] = "no receipt was written down"
