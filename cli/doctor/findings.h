@@ -22,6 +22,7 @@ struct visit {
     struct pg *pg;                 // as pawl_operator; NULL when there is no database
     struct policy *policy;         // the active one; NULL when there is none, or it can't be read
     int active;                    // its version; 0 = not known
+    bool active_is_new;            // applied a moment ago: processes may not have read it yet
     struct findings findings;
 };
 

@@ -1,5 +1,6 @@
 // The policy that is active, and the processes that should work by it.
 #include "cli/doctor/findings.h"
+#include "cli/doctor_work_sql.h"
 #include "cli/http_post.h"
 #include "common/json/scan.h"
 #include "common/store/policy_store.h"
@@ -9,10 +10,25 @@
 #define ADMIN_TIMEOUT_MS 2000
 #define ADMIN_ANSWER_MAX (4 << 20)
 #define WHY_MAX 400
+#define RELOAD_S 10.0 // the programs ask each second which version is active
 #define BREAKER_OPEN_SAYS "gets none for now" // dispatcher/health.c, of a provider
 
 // Each program's admin listener is on a neighbouring port of the one that the host file names.
 static const char *const programs[] = {"receiver", "dispatcher"};
+
+// Was the active version applied so lately that not every process can have it?
+static bool is_new(struct visit *visit)
+{
+    struct err err = {0};
+    int statement = (int)pg_stmt_count(visit->pg);
+    if (!pg_prepare(
+                visit->pg, &doctor_work_statements[DOCTOR_WORK_APPLIED], 1, context_soon(), &err))
+        return false;
+    pg_add(visit->pg, statement);
+    pg_p_int(visit->pg, visit->active);
+    return pg_fly(visit->pg, context_soon(), &err) && pg_rows(visit->pg, 0) > 0 &&
+           pg_double(visit->pg, 0, 0, 0) < RELOAD_S;
+}
 
 void visit_policy(struct visit *visit)
 {
@@ -23,6 +39,7 @@ void visit_policy(struct visit *visit)
     if (policy_store_prepare(visit->pg, &base, &err) &&
             policy_store_active(visit->pg, base, &visit->active, &err))
         visit->policy = policy_store_load(visit->pg, base, 0, &policy_knowledge, &err);
+    visit->active_is_new = pg_alive(visit->pg) && visit->active && is_new(visit);
     if (visit->policy) {
         found(visit, FINDING_OK, "policy", "version %d is active", visit->policy->version);
         return;
@@ -71,6 +88,13 @@ static void judge_version(struct visit *visit, const char *program, int version)
     if (version == active || !active) {
         found(visit, FINDING_OK, "processes", "the %s works by policy version %d", program,
                 version);
+        return;
+    }
+    if (visit->active_is_new) {
+        found(visit, FINDING_NOTE, "processes",
+                "the %s has not read policy version %d yet: that was applied less than %.0f s ago",
+                program, active, RELOAD_S);
+        mend(visit, "sleep %.0f; pawl doctor", RELOAD_S);
         return;
     }
     if (version)

@@ -81,10 +81,15 @@ def test_a_process_that_works_by_another_policy_is_named(t):
     eq(found[1][:2], ("fail", "the dispatcher hangs: no answer within 2000 ms"))
     check(found[1][2].startswith("systemctl restart pawl-dispatcher"), found)
     eventually(lambda: dispatcher.version() == ["2"])
-    w.cluster.query("INSERT INTO pawl.policy_versions SELECT 3, 'x'; INSERT INTO pawl.policy_texts"
+    w.cluster.query("INSERT INTO pawl.policy_versions (version, sha256, applied_at) SELECT 3, 'x', now() + interval '1 minute'; INSERT INTO pawl.policy_texts"
                     " SELECT 3, kind, path, 'pawl: 9' FROM pawl.policy_texts WHERE version = 2 AND kind = 1")
     rows = examine(w)
     check(rows["policy"][0][0] == "fail", rows["policy"])
+    eq([r[:2] for r in rows["processes"] if "yet" in r[1]],
+       [("note", f"the {kind} has not read policy version 3 yet: that was applied less than 10 s ago") for kind in ("receiver", "dispatcher")])
+    eq([r for r in rows["processes"] if r[0] == "fail"], [])
+    w.cluster.query("UPDATE pawl.policy_versions SET applied_at = now() - interval '11 s' WHERE version = 3")
+    rows = examine(w)
     eq([r[:2] for r in rows["processes"] if r[0] == "fail"], [("fail", f"the {kind} works by policy version 2, 3 is active")
                                             for kind in ("receiver", "dispatcher")])
     check(rows["processes"][0][2].startswith("systemctl reload pawl-receiver"), rows["processes"])
@@ -100,6 +105,7 @@ def test_why_a_process_is_not_well_is_told(t):
     check(says.startswith("not all of the dispatcher is well: policy: an older version is in use: policy version 2: can't open"), says)
     dispatcher.close()
     dispatcher.proc = Running(w, "dispatcher", ready=503).proc
+    w.cluster.query("UPDATE pawl.policy_versions SET applied_at = now() - interval '11 s' WHERE version = 2")
     says = [says for verdict, says, _ in examine(w)["processes"] if verdict == "fail" and "dispatcher" in says]
     check(says[0] == "the dispatcher has no policy yet" and says[1].startswith("the dispatcher is not ready: policy: policy version 2: "), says)
 
